@@ -1,0 +1,130 @@
+"""The one error that a user's mistake raises, and the checks that raise it."""
+
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Probabilities may miss a sum of one by this much before they are refused.
+SUM_TOLERANCE = 1e-9
+
+
+class InvalidInput(ValueError):
+    """A value from outside is not allowed; the message names field, value and what is allowed."""
+
+
+def require(condition: bool, field: str, value: object, allowed: str) -> None:
+    """Raise `InvalidInput` with the house's one-line message unless `condition` holds.
+
+    Parameters
+    ----------
+    condition : bool
+        Whether the value is allowed.
+    field : str
+        Name of the parameter, as the user writes it.
+    value : object
+        What the user gave.
+    allowed : str
+        What is allowed, continuing "must be ...".
+
+    Raises
+    ------
+    InvalidInput
+        If `condition` is false.
+
+    Examples
+    --------
+    >>> require(False, "delta_t", -1.0, "a finite number > 0")
+    Traceback (most recent call last):
+    mfc_lb.errors.InvalidInput: delta_t must be a finite number > 0, got -1.0
+    """
+    if not condition:
+        raise InvalidInput(f"{field} must be {allowed}, got {_shorten(value)}")
+
+
+def check_int(field: str, value: Any, minimum: int, maximum: int | None = None) -> int:
+    """Return `value` as an int of at least `minimum` (and at most `maximum`), or refuse it."""
+    allowed = f"an integer >= {minimum}" + ("" if maximum is None else f" and <= {maximum}")
+    require(not isinstance(value, (bool, np.bool_)), field, value, allowed)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidInput(f"{field} must be {allowed}, got {_shorten(value)}") from None
+    require(minimum <= number and (maximum is None or number <= maximum), field, value, allowed)
+    return number
+
+
+def check_real(field: str, value: Any, minimum: float = 0.0, *, strict: bool = False) -> float:
+    """Return `value` as a finite float >= `minimum` (> if `strict`), or refuse it."""
+    allowed = f"a finite number {'>' if strict else '>='} {minimum:g}"
+    require(not isinstance(value, (bool, np.bool_, str, bytes)), field, value, allowed)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{field} must be {allowed}, got {_shorten(value)}") from None
+    enough = number > minimum if strict else number >= minimum
+    require(math.isfinite(number) and enough, field, value, allowed)
+    return number
+
+
+def check_reals(
+    field: str, values: Iterable[Any], minimum: float = 0.0, *, strict: bool = False
+) -> tuple[float, ...]:
+    """Return a non-empty tuple of floats that each pass `check_real`, or refuse it."""
+    listed = isinstance(values, Iterable) and not isinstance(values, (str, bytes))
+    require(listed, field, values, "a sequence of numbers")
+    numbers = tuple(
+        check_real(f"{field}[{index}]", value, minimum, strict=strict)
+        for index, value in enumerate(values)
+    )
+    require(len(numbers) > 0, field, values, "a sequence of at least one number")
+    return numbers
+
+
+def check_probabilities(field: str, values: Any) -> NDArray[np.float64]:
+    """Return probabilities whose last axis sums to one within 1e-9, renormalised once.
+
+    Parameters
+    ----------
+    field : str
+        Name for the message.
+    values : array_like, shape (..., K)
+        Probabilities.
+
+    Returns
+    -------
+    ndarray of float64, shape (..., K)
+        A copy whose last axis sums to one.
+
+    Raises
+    ------
+    InvalidInput
+        If an entry is negative or not finite, or a sum is not one.
+    """
+    array = as_float_array(field, values)
+    require(array.ndim > 0 and array.shape[-1] > 0, field, values, "a non-empty array")
+    totals = array.sum(axis=-1, keepdims=True)
+    deviation = np.abs(totals - 1.0)
+    if not (array.min() >= 0.0 and deviation.max() < SUM_TOLERANCE):
+        negative = array[~(array >= 0.0)]
+        require(negative.size == 0, field, negative[:1].tolist(), "made of probabilities >= 0")
+        worst = totals.flat[deviation.argmax()]
+        raise InvalidInput(f"{field} must sum to 1 within {SUM_TOLERANCE:g}, got a sum of {worst}")
+    return np.asarray(array / totals)
+
+
+def as_float_array(field: str, values: Any) -> NDArray[np.float64]:
+    """Return `values` as a float64 array, or refuse what is not numeric."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{field} must be numeric, got {_shorten(values)}") from None
+
+
+def _shorten(value: object, limit: int = 80) -> str:
+    shown = value.item() if isinstance(value, np.generic) else value
+    text = " ".join(repr(shown).split())
+    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -1,0 +1,34 @@
+"""The model: parameters, arrivals, decision rules and upper-level policies."""
+
+from mfc_lb.model.arrivals import ArrivalProcess
+from mfc_lb.model.decision_rules import (
+    DecisionRule,
+    PriorityRule,
+    ScoreRule,
+    TableRule,
+    as_decision_rule,
+    join_shortest_queue,
+    random_choice,
+    score_rule,
+    shortest_expected_delay,
+    softmin,
+)
+from mfc_lb.model.parameters import SystemParameters
+from mfc_lb.model.policies import ConstantPolicy, Policy
+
+__all__ = [
+    "ArrivalProcess",
+    "ConstantPolicy",
+    "DecisionRule",
+    "Policy",
+    "PriorityRule",
+    "ScoreRule",
+    "SystemParameters",
+    "TableRule",
+    "as_decision_rule",
+    "join_shortest_queue",
+    "random_choice",
+    "score_rule",
+    "shortest_expected_delay",
+    "softmin",
+]

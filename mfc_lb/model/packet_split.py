@@ -1,0 +1,107 @@
+"""How the agents that draw a choice for every packet split their rate over groups of queues.
+
+Given the queue states, agents are independent and alike. An agent's *outcome* (which states it
+sampled, or only what matters of them) decides which groups of queues receive which share of its
+rate; within a group its picks are uniform and independent. So the numbers of agents per outcome are
+multinomial, and nothing has to be simulated agent by agent.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mfc_lb.errors import InvalidInput
+
+#: Largest number of outcomes that is enumerated.
+MAX_OUTCOMES = 2**20
+
+
+@dataclass(frozen=True)
+class PacketSplit:
+    """Outcomes of an agent's sample and the picks that they cause.
+
+    Attributes
+    ----------
+    group_of_state : ndarray of int, shape (S,)
+        Group of each state; picks are uniform over the queues of a group.
+    probabilities : callable
+        Maps ν of shape (S,) to the probabilities of the outcomes, shape (O,).
+    outcome, cell, multiplicity : ndarray of int, shape (L,)
+        An agent with outcome `outcome[l]` makes `multiplicity[l]` picks of kind `cell[l]`.
+    cell_group : ndarray of int, shape (K,)
+        Group in which a pick of each kind falls.
+    cell_share : ndarray of float, shape (K,)
+        Share of the agent's rate that such a pick carries.
+    """
+
+    group_of_state: NDArray[np.int64]
+    probabilities: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    outcome: NDArray[np.int64]
+    cell: NDArray[np.int64]
+    multiplicity: NDArray[np.int64]
+    cell_group: NDArray[np.int64]
+    cell_share: NDArray[np.float64]
+
+    def picks(self, agents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the number of picks of each kind, given the agents of each outcome."""
+        totals = np.zeros(self.cell_group.size, dtype=np.int64)
+        np.add.at(totals, self.cell, self.multiplicity * agents[self.outcome])
+        return totals
+
+
+def split_by_priority(group_of_state: NDArray[np.int64], num_choices: int) -> PacketSplit:
+    """Return the split of a priority rule: outcomes are (best group, number r of ties)."""
+    num_groups = int(group_of_state.max()) + 1
+    ties = np.arange(1, num_choices + 1)
+    ways = np.array([comb(num_choices, int(r)) for r in ties], dtype=np.float64)
+
+    def probabilities(nu: NDArray[np.float64]) -> NDArray[np.float64]:
+        mass = np.bincount(group_of_state, weights=nu, minlength=num_groups)
+        worse = np.append(np.cumsum(mass[::-1])[::-1][1:], 0.0)
+        chances = ways * mass[:, None] ** ties * worse[:, None] ** (num_choices - ties)
+        return np.asarray(chances.ravel())
+
+    outcomes = np.arange(num_groups * num_choices)
+    return PacketSplit(
+        group_of_state=group_of_state,
+        probabilities=probabilities,
+        outcome=outcomes,
+        cell=outcomes,
+        multiplicity=np.tile(ties, num_groups),
+        cell_group=np.repeat(np.arange(num_groups), num_choices),
+        cell_share=np.tile(1.0 / ties, num_groups),
+    )
+
+
+def split_by_table(
+    num_states: int, num_choices: int, table: Callable[[], NDArray[np.float64]]
+) -> PacketSplit:
+    """Return the split of any rule: outcomes are the tuples of sampled states."""
+    if num_states**num_choices > MAX_OUTCOMES:
+        raise InvalidInput(
+            "routing='per_packet' with this decision rule needs S^d <= "
+            f"{MAX_OUTCOMES}, got {num_states}^{num_choices}; use routing='per_epoch'"
+        )
+    shape = (num_states,) * num_choices
+    shares = table().reshape(-1, num_choices)
+    slot_states = np.stack(np.unravel_index(np.arange(len(shares)), shape), axis=1)
+    outcome, slot = np.nonzero(shares)
+    # Picks with the same group and the same share are exchangeable, so they are counted together.
+    kinds = np.stack([slot_states[outcome, slot], shares[outcome, slot]], axis=1)
+    cells, cell = np.unique(kinds, axis=0, return_inverse=True)
+
+    def probabilities(nu: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(np.prod(nu[slot_states], axis=1))
+
+    return PacketSplit(
+        group_of_state=np.arange(num_states),
+        probabilities=probabilities,
+        outcome=outcome,
+        cell=cell.ravel(),
+        multiplicity=np.ones(len(outcome), dtype=np.int64),
+        cell_group=cells[:, 0].astype(np.int64),
+        cell_share=np.ascontiguousarray(cells[:, 1]),
+    )

@@ -1,0 +1,54 @@
+"""Upper-level policies: what decision rule the agents use, given ν and the arrival level."""
+
+from typing import Any, Protocol
+
+from numpy.typing import ArrayLike
+
+from mfc_lb.model.decision_rules import DecisionRule, TableRule
+
+
+class Policy(Protocol):
+    """Anything that maps the system's state to a decision rule; one object for all systems."""
+
+    def __call__(self, nu: Any, level: Any) -> DecisionRule | ArrayLike:
+        """Return the rule of an epoch.
+
+        Parameters
+        ----------
+        nu : array, shape (..., S)
+            Distribution over queue states (empirical in a system of M queues).
+        level : int, or array of int of shape (...)
+            Index of the arrival level.
+
+        Returns
+        -------
+        DecisionRule or array_like
+            The decision rule h.
+        """
+        ...
+
+
+class ConstantPolicy:
+    """The policy that uses one decision rule always.
+
+    Parameters
+    ----------
+    rule : DecisionRule or array_like, shape (S,)*d + (d,)
+        The rule; an array is checked once, here.
+
+    Raises
+    ------
+    InvalidInput
+        If an array is not a decision rule.
+    """
+
+    def __init__(self, rule: DecisionRule | ArrayLike) -> None:
+        self.rule = rule if isinstance(rule, DecisionRule) else TableRule(rule)
+
+    def __repr__(self) -> str:
+        """Show the rule."""
+        return f"ConstantPolicy({self.rule!r})"
+
+    def __call__(self, nu: Any, level: Any) -> DecisionRule:
+        """Return the rule."""
+        return self.rule

@@ -1,0 +1,251 @@
+"""The spectral propagator: an epoch of every queue as a Chebyshev series in its arrival rate."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+import scipy.fft
+from numpy.typing import NDArray
+
+from mfc_lb.model.parameters import SystemParameters
+from mfc_lb.systems.queue import chebyshev_degree, epoch_by_expm
+
+# Distributions that are advanced side by side, so that a core's vector unit works on all of them;
+# the arrays of one block fit into its first cache.
+BLOCK = 32
+
+
+class EpochPropagator:
+    """All queues of a system over one epoch, as Chebyshev series in the arrival rate.
+
+    Parameters
+    ----------
+    parameters : SystemParameters
+        Gives B, the service rates, Δt and the largest rate d·λ_max of the parameters' own levels.
+
+    Notes
+    -----
+    A series covers the rates from 0 to d·λ_max·2^k. Each distribution uses the smallest k that
+    covers its own rates: any arrival rate is served, small rates are served with small absolute
+    errors, and a result never depends on what else is in the batch. A series is computed when it is
+    first needed.
+    """
+
+    def __init__(self, parameters: SystemParameters) -> None:
+        self._parameters = parameters
+        largest = parameters.num_choices * max(parameters.arrivals.rates)
+        # The rates of a rule may exceed d·λ_max by rounding.
+        self._base_range = largest * (1 + 1e-9) if largest > 0 else 1.0
+        self._series: dict[int, _Series] = {}
+
+    def push_forward(
+        self, nu: NDArray[np.float64], rates: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Advance distributions by one epoch, given the arrival rate in each state.
+
+        Parameters
+        ----------
+        nu : ndarray, shape (..., S)
+            Distributions over queue states.
+        rates : ndarray, shape (..., S), >= 0
+            Arrival rate of a queue that begins the epoch in each state.
+
+        Returns
+        -------
+        nu_next : ndarray, shape (..., S)
+            Distributions at the end of the epoch.
+        drops : ndarray, shape (...)
+            Expected drops per queue.
+        """
+        flat_nu, flat_rates = _rows(nu), _rows(rates)
+        nu_next, drops = np.empty_like(flat_nu), np.empty(len(flat_nu))
+        for series, rows in self._covering(flat_rates):
+            nu_next[rows], drops[rows], lowest = _push_forward(
+                flat_nu[rows], flat_rates[rows], series.scale, series.values
+            )
+            # Interpolation errs by 1e-15, also where the exact probability is smaller than that.
+            assert lowest > -1e-12, f"negative probability {lowest} after an epoch"
+        return nu_next.reshape(nu.shape), drops.reshape(nu.shape[:-1])
+
+    def pull_back(
+        self,
+        nu: NDArray[np.float64],
+        rates: NDArray[np.float64],
+        nu_cotangent: NDArray[np.float64],
+        drops_cotangent: NDArray[np.float64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the gradients with respect to `nu` and `rates`: the adjoint of `push_forward`.
+
+        Parameters
+        ----------
+        nu, rates : ndarray, shape (..., S)
+            The arguments of `push_forward`.
+        nu_cotangent : ndarray, shape (..., S)
+            Gradient of a scalar with respect to `nu_next`.
+        drops_cotangent : ndarray, shape (...)
+            Gradient of the scalar with respect to `drops`.
+
+        Returns
+        -------
+        tuple of ndarray, shape (..., S)
+            Gradients of the scalar with respect to `nu` and to `rates`.
+        """
+        flat_rates, cotangents = _rows(rates), _rows(nu_cotangent)
+        flat_drops = np.ascontiguousarray(drops_cotangent).reshape(-1)
+        per_nu, per_rate = np.empty_like(flat_rates), np.empty_like(flat_rates)
+        for series, rows in self._covering(flat_rates):
+            given = (flat_rates[rows], series.scale, cotangents[rows], flat_drops[rows])
+            per_nu[rows] = _pull_back(*given, series.values)
+            per_rate[rows] = _pull_back(*given, series.slopes)
+        return per_nu.reshape(nu.shape), nu * per_rate.reshape(nu.shape)
+
+    def _covering(self, rates: NDArray[np.float64]) -> Iterator[tuple["_Series", Any]]:
+        """Yield each series that is needed, with the rows that need it."""
+        octaves = _octaves(rates, self._base_range)
+        first = octaves[0] if len(octaves) else 0
+        if (octaves == first).all():
+            yield self._octave(int(first)), slice(None)
+            return
+        for octave in np.unique(octaves):
+            yield self._octave(int(octave)), octaves == octave
+
+    def _octave(self, octave: int) -> "_Series":
+        if octave not in self._series:
+            upper = self._base_range * 2.0**octave
+            self._series[octave] = _interpolate(self._parameters, upper)
+        return self._series[octave]
+
+
+@dataclass(frozen=True)
+class _Series:
+    """Coefficients, shape (degree+1, S, B+2), of an epoch and of its derivative in the rate."""
+
+    scale: float
+    values: NDArray[np.float64]
+    slopes: NDArray[np.float64]
+
+
+def _interpolate(parameters: SystemParameters, upper: float) -> _Series:
+    """Interpolate an epoch on the rates [0, upper] at the Chebyshev points of the first kind."""
+    p = parameters
+    num_nodes = chebyshev_degree(upper * p.delta_t) + 1
+    angles = np.pi * (np.arange(num_nodes) + 0.5) / num_nodes
+    nodes = upper * (1.0 + np.cos(angles)) / 2.0
+    by_class = []
+    for service_rate in p.service_rates:
+        epochs = epoch_by_expm(nodes, service_rate, p.buffer_size, p.delta_t)
+        terms = scipy.fft.dct(epochs[..., :-1], type=2, axis=0) / num_nodes
+        terms[0] /= 2.0
+        by_class.append(np.moveaxis(terms, 2, 1))
+    values = np.ascontiguousarray(np.concatenate(by_class, axis=1))
+    slopes = np.polynomial.chebyshev.chebder(values, scl=2.0 / upper, axis=0)
+    return _Series(2.0 / upper, values, np.ascontiguousarray(slopes))
+
+
+def _rows(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.ascontiguousarray(array, dtype=np.float64).reshape(-1, array.shape[-1])
+
+
+@numba.njit(cache=True)
+def _octaves(rates: Any, base_range: float) -> Any:
+    """Return the smallest k >= -30, per row, with max(rates) <= base_range·2^k."""
+    octaves = np.empty(rates.shape[0], dtype=np.int64)
+    for row in range(rates.shape[0]):
+        largest = rates[row].max()
+        octave = 0
+        while largest > base_range * 2.0**octave:
+            octave += 1
+        while octave > -30 and largest <= base_range * 2.0 ** (octave - 1):
+            octave -= 1
+        octaves[row] = octave
+    return octaves
+
+
+@numba.njit(cache=True)
+def _push_forward(nu: Any, rates: Any, scale: float, series: Any) -> Any:
+    """Return ν', the drops, and the lowest probability before it is raised to zero."""
+    num_rows, num_states = nu.shape
+    num_terms, _, width = series.shape
+    nu_next, drops, lowest = np.empty((num_rows, num_states)), np.empty(num_rows), 0.0
+    size = min(BLOCK, num_rows)
+    argument, present, following = np.empty((3, num_states, size))
+    ends = np.empty((num_states // (width - 1), width, size))
+    for first in range(0, num_rows, size):
+        lanes = min(size, num_rows - first)
+        for lane in range(lanes):
+            argument[:, lane] = scale * rates[first + lane] - 1.0
+            present[:, lane] = nu[first + lane]
+        # The recurrence is linear, so it may carry the weight ν(s) from the start.
+        following[:], ends[:] = present * argument, 0.0
+        for term in range(num_terms):
+            _add_term(ends, series[term], present, lanes)
+            _recur(argument, present, following, lanes)
+        for lane in range(lanes):
+            drops[first + lane] = max(ends[:, width - 1, lane].sum(), 0.0)
+            probabilities = ends[:, : width - 1, lane].copy().reshape(num_states)
+            lowest = min(lowest, probabilities.min())
+            nu_next[first + lane] = np.maximum(probabilities, 0.0)
+    return nu_next, drops, lowest
+
+
+@numba.njit(cache=True, inline="always")
+def _add_term(ends: Any, coefficients: Any, weights: Any, lanes: int) -> None:
+    num_fillings = ends.shape[1] - 1
+    for server_class in range(ends.shape[0]):
+        for state in range(server_class * num_fillings, (server_class + 1) * num_fillings):
+            for entry in range(num_fillings + 1):
+                coefficient = coefficients[state, entry]
+                for lane in range(lanes):
+                    ends[server_class, entry, lane] += coefficient * weights[state, lane]
+
+
+@numba.njit(cache=True, inline="always")
+def _recur(argument: Any, present: Any, following: Any, lanes: int) -> None:
+    """Replace T_j, T_{j+1} by T_{j+1}, T_{j+2} = 2x T_{j+1} − T_j."""
+    for state in range(argument.shape[0]):
+        for lane in range(lanes):
+            later = 2.0 * argument[state, lane] * following[state, lane] - present[state, lane]
+            present[state, lane] = following[state, lane]
+            following[state, lane] = later
+
+
+@numba.njit(cache=True)
+def _pull_back(
+    rates: Any, scale: float, nu_cotangent: Any, drops_cotangent: Any, series: Any
+) -> Any:
+    """Return Σ_entry cotangent[entry] Σ_j T_j(x_s) series[j, s, entry], shape (n, S)."""
+    num_rows, num_states = rates.shape
+    num_terms, _, width = series.shape
+    gradients = np.empty((num_rows, num_states))
+    size = min(BLOCK, num_rows)
+    argument, present, following, sums = np.empty((4, num_states, size))
+    cotangents = np.empty((num_states // (width - 1), width, size))
+    for first in range(0, num_rows, size):
+        lanes = min(size, num_rows - first)
+        for lane in range(lanes):
+            argument[:, lane] = scale * rates[first + lane] - 1.0
+            cotangents[:, : width - 1, lane] = nu_cotangent[first + lane].reshape(-1, width - 1)
+            cotangents[:, width - 1, lane] = drops_cotangent[first + lane]
+        present[:], following[:], sums[:] = 1.0, argument, 0.0
+        for term in range(num_terms):
+            _add_inner_products(sums, series[term], present, cotangents, lanes)
+            _recur(argument, present, following, lanes)
+        for lane in range(lanes):
+            gradients[first + lane] = sums[:, lane]
+    return gradients
+
+
+@numba.njit(cache=True, inline="always")
+def _add_inner_products(
+    sums: Any, coefficients: Any, weights: Any, cotangents: Any, lanes: int
+) -> None:
+    num_fillings = cotangents.shape[1] - 1
+    for state in range(sums.shape[0]):
+        server_class = state // num_fillings
+        for entry in range(num_fillings + 1):
+            coefficient = coefficients[state, entry]
+            for lane in range(lanes):
+                inner = coefficient * cotangents[server_class, entry, lane]
+                sums[state, lane] += weights[state, lane] * inner

@@ -1,0 +1,197 @@
+"""M queues with finite buffers, simulated exactly from epoch to epoch.
+
+Within an epoch a queue's arrival rate is constant, so the queue is a uniformised walk: a Poisson
+number of events with mean (λ_j + α_j)Δt, each an arrival with probability λ_j/(λ_j + α_j) and a
+service otherwise. No clock is needed, and by memorylessness the epochs are independent given the
+queue states at their beginnings.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mfc_lb.errors import as_float_array, check_int, require
+from mfc_lb.model import DecisionRule, Policy, SystemParameters, as_decision_rule
+from mfc_lb.systems.trajectory import Trajectory
+
+
+class QueueSystem(ABC):
+    """M queues whose arrival rates within an epoch depend on their states at its beginning.
+
+    Attributes
+    ----------
+    parameters : SystemParameters
+        The model's parameters.
+    num_queues : int
+        Number M of queues.
+    distinct_queues : bool
+        Whether an agent's d sampled queues are distinct; with replacement otherwise.
+    """
+
+    def __init__(
+        self, parameters: SystemParameters, num_queues: int, *, distinct_queues: bool = False
+    ) -> None:
+        is_parameters = isinstance(parameters, SystemParameters)
+        require(is_parameters, "parameters", parameters, "SystemParameters")
+        self.parameters = parameters
+        fewest = parameters.num_choices if distinct_queues else 1
+        self.num_queues = check_int("num_queues", num_queues, fewest)
+        is_flag = isinstance(distinct_queues, bool)
+        require(is_flag, "distinct_queues", distinct_queues, "True or False")
+        self.distinct_queues = distinct_queues
+
+    def initial_states(self, nu: ArrayLike | None = None) -> NDArray[np.int64]:
+        """Return the states of M queues that are distributed as nearly like ν as M allows.
+
+        Parameters
+        ----------
+        nu : array_like, shape (S,), optional
+            Distribution to imitate; all queues empty when omitted.
+
+        Returns
+        -------
+        ndarray of int64, shape (M,)
+            Index of each queue's state, in increasing order. The numbers of queues per state are
+            M·ν rounded by largest remainders, so they are not random.
+        """
+        target = self.parameters.empty_distribution if nu is None else as_float_array("nu", nu)
+        fits = target.shape == (self.parameters.num_states,)
+        fits = fits and bool((target >= 0).all() and abs(target.sum() - 1.0) < 1e-9)
+        require(fits, "nu", nu, f"{self.parameters.num_states} probabilities that sum to 1")
+        counts = _largest_remainders(target * self.num_queues, self.num_queues)
+        return np.repeat(np.arange(self.parameters.num_states), counts)
+
+    def simulate(
+        self,
+        policy: Policy,
+        levels: NDArray[np.int64],
+        seed: np.random.SeedSequence,
+        nu: ArrayLike | None = None,
+    ) -> Trajectory:
+        """Simulate one run along a path of arrival levels.
+
+        Parameters
+        ----------
+        policy : Policy
+            Upper-level policy; it sees the empirical distribution of the queues.
+        levels : ndarray of int, shape (E,)
+            Arrival level in each epoch.
+        seed : numpy.random.SeedSequence
+            Seed of the run; sampling and service draw from two streams of their own.
+        nu : array_like, shape (S,), optional
+            Initial distribution, see `initial_states`.
+
+        Returns
+        -------
+        Trajectory
+            Empirical distributions, and drops, arrivals and departures per queue.
+        """
+        sampling, service = (np.random.default_rng(child) for child in seed.spawn(2))
+        states = self.initial_states(nu)
+        num_epochs = len(levels)
+        distributions = np.empty((num_epochs + 1, self.parameters.num_states))
+        totals = np.empty((num_epochs, 3))
+        counts = self._count(states)
+        distributions[0] = counts / self.num_queues
+        for epoch, level in enumerate(levels):
+            choice = policy(distributions[epoch], int(level))
+            rule = as_decision_rule(choice, self.parameters)
+            rate = self.parameters.arrivals.rates[level]
+            rates = self._queue_rates(states, counts, rate, rule, sampling)
+            totals[epoch] = self._serve(states, rates, service)
+            counts = self._count(states)
+            distributions[epoch + 1] = counts / self.num_queues
+        arrivals, departures, drops = totals.T / self.num_queues
+        return Trajectory(distributions, drops, arrivals, departures)
+
+    @abstractmethod
+    def _queue_rates(
+        self,
+        states: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        arrival_rate: float,
+        rule: DecisionRule,
+        sampling: np.random.Generator,
+    ) -> NDArray[np.float64]:
+        """Return the arrival rate λ_j of each queue in this epoch, shape (M,)."""
+
+    def _rates_by_state(
+        self, counts: NDArray[np.int64], arrival_rate: float, rule: DecisionRule
+    ) -> NDArray[np.float64]:
+        """Return the expected rate of a queue in each state, shape (S,)."""
+        if self.distinct_queues:
+            return rule.distinct_arrival_rates(counts, arrival_rate)
+        return np.asarray(rule.arrival_rates(counts / self.num_queues, arrival_rate))
+
+    def _count(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.bincount(states, minlength=self.parameters.num_states)
+
+    def _serve(
+        self,
+        states: NDArray[np.int64],
+        rates: NDArray[np.float64],
+        service: np.random.Generator,
+    ) -> tuple[int, int, int]:
+        p = self.parameters
+        service_rates = p.state_service_rates[:: p.buffer_size + 1]
+        return serve_epoch(states, rates, service_rates, p.buffer_size, p.delta_t, service)
+
+
+def _largest_remainders(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
+    counts = np.floor(shares + 1e-9).astype(np.int64)
+    missing = total - int(counts.sum())
+    largest = np.argsort(counts - shares, kind="stable")[:missing]
+    counts[largest] += 1
+    return counts
+
+
+@numba.njit(cache=True)
+def serve_epoch(
+    states: Any,
+    rates: Any,
+    service_rates: Any,
+    buffer_size: int,
+    delta_t: float,
+    generator: np.random.Generator,
+) -> tuple[int, int, int]:
+    """Advance every queue by one epoch, in place.
+
+    Parameters
+    ----------
+    states : ndarray of int, shape (M,)
+        State of each queue; overwritten.
+    rates : ndarray, shape (M,)
+        Arrival rate λ_j of each queue.
+    service_rates : ndarray, shape (C,)
+        Service rate of each server class.
+    buffer_size : int
+        Buffer size B.
+    delta_t : float
+        Length of the epoch.
+    generator : numpy.random.Generator
+        The stream of service.
+
+    Returns
+    -------
+    tuple of int
+        Arrivals (drops included), departures and drops, of all queues together.
+    """
+    arrivals, departures, drops = 0, 0, 0
+    for queue in range(states.size):
+        server_class, filling = divmod(states[queue], buffer_size + 1)
+        total_rate = rates[queue] + service_rates[server_class]
+        for _ in range(generator.poisson(total_rate * delta_t)):
+            if generator.random() * total_rate < rates[queue]:
+                arrivals += 1
+                if filling < buffer_size:
+                    filling += 1
+                else:
+                    drops += 1
+            elif filling > 0:
+                filling -= 1
+                departures += 1
+        states[queue] = server_class * (buffer_size + 1) + filling
+    return arrivals, departures, drops
