@@ -2,10 +2,6 @@
 
 from mfc_lb.model.arrivals import ArrivalProcess
 from mfc_lb.model.decision_rules import (
-    DecisionRule,
-    PriorityRule,
-    ScoreRule,
-    TableRule,
     as_decision_rule,
     join_shortest_queue,
     random_choice,
@@ -13,8 +9,10 @@ from mfc_lb.model.decision_rules import (
     shortest_expected_delay,
     softmin,
 )
+from mfc_lb.model.matching import matching_score_rule
 from mfc_lb.model.parameters import SystemParameters
 from mfc_lb.model.policies import ConstantPolicy, Policy
+from mfc_lb.model.rules import DecisionRule, PriorityRule, ScoreRule, TableRule
 
 __all__ = [
     "ArrivalProcess",
@@ -27,6 +25,7 @@ __all__ = [
     "TableRule",
     "as_decision_rule",
     "join_shortest_queue",
+    "matching_score_rule",
     "random_choice",
     "score_rule",
     "shortest_expected_delay",

@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 from numpy.typing import ArrayLike
 
-from mfc_lb.model.decision_rules import DecisionRule, TableRule
+from mfc_lb.model.rules import DecisionRule, TableRule
 
 
 class Policy(Protocol):

@@ -7,7 +7,7 @@ from mfc_lb.systems.mean_field import MeanFieldSystem
 from mfc_lb.systems.propagator import EpochPropagator
 from mfc_lb.systems.queue import epoch_by_expm, extended_rate_matrix
 from mfc_lb.systems.queue_system import QueueSystem
-from mfc_lb.systems.random_routing import blocking_rate, random_routing_total_drops
+from mfc_lb.systems.random_routing import blocking_rate, random_routing_drops
 from mfc_lb.systems.trajectory import Trajectory
 
 __all__ = [
@@ -23,6 +23,6 @@ __all__ = [
     "epoch_by_expm",
     "evaluate",
     "extended_rate_matrix",
-    "random_routing_total_drops",
+    "random_routing_drops",
     "simulate_runs",
 ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import joblib
 import numpy as np
-import scipy.stats
+import scipy.special
 from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
@@ -62,7 +62,7 @@ class Estimate:
         require(inside, "confidence", confidence, "a number strictly between 0 and 1")
         if self.num_samples < 2:
             return float("nan"), float("nan")
-        quantile = scipy.stats.t.ppf(0.5 + confidence / 2.0, self.num_samples - 1)
+        quantile = scipy.special.stdtrit(self.num_samples - 1, 0.5 + confidence / 2.0)
         width = float(quantile) * self.standard_error
         return self.mean - width, self.mean + width
 

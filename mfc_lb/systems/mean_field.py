@@ -31,7 +31,7 @@ class MeanFieldSystem:
     >>> p = SystemParameters()
     >>> nu, drops = MeanFieldSystem(p).step(p.empty_distribution, 0.9, join_shortest_queue(p))
     >>> nu.round(3).tolist(), round(float(drops), 6)
-    ([0.563, 0.263, 0.123, 0.039, 0.01, 0.002], 0.000494)
+    ([0.559, 0.299, 0.107, 0.028, 0.006, 0.001], 0.000211)
     """
 
     def __init__(self, parameters: SystemParameters) -> None:
@@ -123,6 +123,6 @@ class MeanFieldSystem:
 
 def _checked_rate(arrival_rate: ArrayLike) -> NDArray[np.float64]:
     rate = as_float_array("arrival_rate", arrival_rate)
-    valid = rate.size > 0 and 0.0 <= rate.min() and rate.max() < np.inf
+    valid = rate.size > 0 and rate.min() >= 0.0 and rate.max() < np.inf
     require(bool(valid), "arrival_rate", arrival_rate, "finite and >= 0")
     return rate

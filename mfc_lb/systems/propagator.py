@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import scipy.fft
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from mfc_lb.model.parameters import SystemParameters
 from mfc_lb.systems.queue import chebyshev_degree, epoch_by_expm
@@ -39,6 +40,14 @@ class EpochPropagator:
         # The rates of a rule may exceed d·λ_max by rounding.
         self._base_range = largest * (1 + 1e-9) if largest > 0 else 1.0
         self._series: dict[int, _Series] = {}
+
+    @property
+    def coefficients(self) -> NDArray[np.float64]:
+        """Chebyshev coefficients on [0, d·λ_max], shape (degree+1, S, B+2).
+
+        The last entry of a state belongs to its expected time at filling B: drops over rate.
+        """
+        return self._octave(0).values
 
     def push_forward(
         self, nu: NDArray[np.float64], rates: NDArray[np.float64]
@@ -93,12 +102,13 @@ class EpochPropagator:
             Gradients of the scalar with respect to `nu` and to `rates`.
         """
         flat_rates, cotangents = _rows(rates), _rows(nu_cotangent)
-        flat_drops = np.ascontiguousarray(drops_cotangent).reshape(-1)
+        per_slope = np.broadcast_to(np.asarray(drops_cotangent)[..., None], rates.shape)
+        flat_slope, flat_drops = _rows(per_slope), _rows(per_slope * rates)
         per_nu, per_rate = np.empty_like(flat_rates), np.empty_like(flat_rates)
         for series, rows in self._covering(flat_rates):
-            given = (flat_rates[rows], series.scale, cotangents[rows], flat_drops[rows])
-            per_nu[rows] = _pull_back(*given, series.values)
-            per_rate[rows] = _pull_back(*given, series.slopes)
+            given = (flat_rates[rows], series.scale, cotangents[rows])
+            per_nu[rows] = _pull_back(*given, flat_drops[rows], series.values)
+            per_rate[rows] = _pull_back(*given, flat_slope[rows], series.slopes)
         return per_nu.reshape(nu.shape), nu * per_rate.reshape(nu.shape)
 
     def _covering(self, rates: NDArray[np.float64]) -> Iterator[tuple["_Series", Any]]:
@@ -120,7 +130,11 @@ class EpochPropagator:
 
 @dataclass(frozen=True)
 class _Series:
-    """Coefficients, shape (degree+1, S, B+2), of an epoch and of its derivative in the rate."""
+    """Coefficients, shape (degree+1, S, B+2), of an epoch and of its derivative in the rate.
+
+    The last entry of `values` is the expected time at filling B, which times the rate gives the
+    drops, so that these are exactly zero without arrivals; that of `slopes` belongs to the drops.
+    """
 
     scale: float
     values: NDArray[np.float64]
@@ -133,15 +147,21 @@ def _interpolate(parameters: SystemParameters, upper: float) -> _Series:
     num_nodes = chebyshev_degree(upper * p.delta_t) + 1
     angles = np.pi * (np.arange(num_nodes) + 0.5) / num_nodes
     nodes = upper * (1.0 + np.cos(angles)) / 2.0
-    by_class = []
-    for service_rate in p.service_rates:
-        epochs = epoch_by_expm(nodes, service_rate, p.buffer_size, p.delta_t)
-        terms = scipy.fft.dct(epochs[..., :-1], type=2, axis=0) / num_nodes
-        terms[0] /= 2.0
-        by_class.append(np.moveaxis(terms, 2, 1))
-    values = np.ascontiguousarray(np.concatenate(by_class, axis=1))
-    slopes = np.polynomial.chebyshev.chebder(values, scl=2.0 / upper, axis=0)
-    return _Series(2.0 / upper, values, np.ascontiguousarray(slopes))
+    # The matrices are small and many: the threads of BLAS would only wait for each other.
+    with threadpool_limits(1, user_api="blas"):
+        by_class = [epoch_by_expm(nodes, a, p.buffer_size, p.delta_t) for a in p.service_rates]
+    columns = np.concatenate([epochs[..., :-1] for epochs in by_class], axis=-1)
+    epochs = np.swapaxes(columns, 1, 2)
+    slopes = np.polynomial.chebyshev.chebder(_transform(epochs), scl=2.0 / upper, axis=0)
+    epochs[..., -1] /= nodes[:, None]
+    return _Series(2.0 / upper, _transform(epochs), np.ascontiguousarray(slopes))
+
+
+def _transform(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Chebyshev coefficients from the values at the nodes, along the first axis."""
+    terms = scipy.fft.dct(values, type=2, axis=0) / len(values)
+    terms[0] /= 2.0
+    return np.ascontiguousarray(terms)
 
 
 def _rows(array: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -170,17 +190,18 @@ def _push_forward(nu: Any, rates: Any, scale: float, series: Any) -> Any:
     num_terms, _, width = series.shape
     nu_next, drops, lowest = np.empty((num_rows, num_states)), np.empty(num_rows), 0.0
     size = min(BLOCK, num_rows)
-    argument, present, following = np.empty((3, num_states, size))
+    rate, argument, present, following = np.empty((4, num_states, size))
     ends = np.empty((num_states // (width - 1), width, size))
     for first in range(0, num_rows, size):
         lanes = min(size, num_rows - first)
         for lane in range(lanes):
-            argument[:, lane] = scale * rates[first + lane] - 1.0
+            rate[:, lane] = rates[first + lane]
             present[:, lane] = nu[first + lane]
+        argument[:] = scale * rate - 1.0
         # The recurrence is linear, so it may carry the weight ν(s) from the start.
         following[:], ends[:] = present * argument, 0.0
         for term in range(num_terms):
-            _add_term(ends, series[term], present, lanes)
+            _add_term(ends, series[term], present, rate, lanes)
             _recur(argument, present, following, lanes)
         for lane in range(lanes):
             drops[first + lane] = max(ends[:, width - 1, lane].sum(), 0.0)
@@ -191,14 +212,18 @@ def _push_forward(nu: Any, rates: Any, scale: float, series: Any) -> Any:
 
 
 @numba.njit(cache=True, inline="always")
-def _add_term(ends: Any, coefficients: Any, weights: Any, lanes: int) -> None:
+def _add_term(ends: Any, coefficients: Any, weights: Any, rate: Any, lanes: int) -> None:
     num_fillings = ends.shape[1] - 1
     for server_class in range(ends.shape[0]):
         for state in range(server_class * num_fillings, (server_class + 1) * num_fillings):
-            for entry in range(num_fillings + 1):
+            for entry in range(num_fillings):
                 coefficient = coefficients[state, entry]
                 for lane in range(lanes):
                     ends[server_class, entry, lane] += coefficient * weights[state, lane]
+            coefficient = coefficients[state, num_fillings]
+            for lane in range(lanes):
+                lost = coefficient * rate[state, lane]
+                ends[server_class, num_fillings, lane] += lost * weights[state, lane]
 
 
 @numba.njit(cache=True, inline="always")
@@ -217,20 +242,20 @@ def _pull_back(
 ) -> Any:
     """Return Σ_entry cotangent[entry] Σ_j T_j(x_s) series[j, s, entry], shape (n, S)."""
     num_rows, num_states = rates.shape
-    num_terms, _, width = series.shape
+    num_terms = len(series)
     gradients = np.empty((num_rows, num_states))
     size = min(BLOCK, num_rows)
-    argument, present, following, sums = np.empty((4, num_states, size))
-    cotangents = np.empty((num_states // (width - 1), width, size))
+    argument, present, following, sums, lost = np.empty((5, num_states, size))
+    cotangents = np.empty((num_states, size))
     for first in range(0, num_rows, size):
         lanes = min(size, num_rows - first)
         for lane in range(lanes):
             argument[:, lane] = scale * rates[first + lane] - 1.0
-            cotangents[:, : width - 1, lane] = nu_cotangent[first + lane].reshape(-1, width - 1)
-            cotangents[:, width - 1, lane] = drops_cotangent[first + lane]
+            cotangents[:, lane] = nu_cotangent[first + lane]
+            lost[:, lane] = drops_cotangent[first + lane]
         present[:], following[:], sums[:] = 1.0, argument, 0.0
         for term in range(num_terms):
-            _add_inner_products(sums, series[term], present, cotangents, lanes)
+            _add_inner_products(sums, series[term], present, cotangents, lost, lanes)
             _recur(argument, present, following, lanes)
         for lane in range(lanes):
             gradients[first + lane] = sums[:, lane]
@@ -239,13 +264,16 @@ def _pull_back(
 
 @numba.njit(cache=True, inline="always")
 def _add_inner_products(
-    sums: Any, coefficients: Any, weights: Any, cotangents: Any, lanes: int
+    sums: Any, coefficients: Any, weights: Any, cotangents: Any, lost: Any, lanes: int
 ) -> None:
-    num_fillings = cotangents.shape[1] - 1
+    num_fillings = coefficients.shape[1] - 1
     for state in range(sums.shape[0]):
-        server_class = state // num_fillings
-        for entry in range(num_fillings + 1):
+        first = state - state % num_fillings
+        for entry in range(num_fillings):
             coefficient = coefficients[state, entry]
             for lane in range(lanes):
-                inner = coefficient * cotangents[server_class, entry, lane]
+                inner = coefficient * cotangents[first + entry, lane]
                 sums[state, lane] += weights[state, lane] * inner
+        coefficient = coefficients[state, num_fillings]
+        for lane in range(lanes):
+            sums[state, lane] += weights[state, lane] * coefficient * lost[state, lane]

@@ -5,18 +5,21 @@ level and a queue's state is a Markov chain.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from mfc_lb.errors import check_int, check_real
+from mfc_lb.errors import as_float_array, check_int, check_real, require
 from mfc_lb.model import SystemParameters
 from mfc_lb.systems.queue import epoch_by_expm
 
 
-def blocking_rate(arrival_rate: float, service_rate: float, buffer_size: int) -> float:
+def blocking_rate(
+    arrival_rate: ArrayLike, service_rate: float, buffer_size: int
+) -> NDArray[np.float64]:
     """Return the stationary drops per unit of time of an M/M/1/B queue.
 
     Parameters
     ----------
-    arrival_rate : float, >= 0
+    arrival_rate : array_like, >= 0
         Arrival rate λ.
     service_rate : float, > 0
         Service rate α.
@@ -25,36 +28,40 @@ def blocking_rate(arrival_rate: float, service_rate: float, buffer_size: int) ->
 
     Returns
     -------
-    float
+    ndarray, shape of `arrival_rate`
         λ (1 − ρ) ρ^B / (1 − ρ^(B+1)) with ρ = λ/α, which is λ/(B+1) at ρ = 1.
 
     Examples
     --------
-    >>> round(blocking_rate(0.9, 1.0, 5), 15), round(blocking_rate(1.0, 1.0, 5), 15)
-    (0.113420294989532, 0.166666666666667)
+    >>> blocking_rate([0.9, 1.0], 1.0, 5).round(15).tolist()
+    [0.113420294989532, 0.166666666666667]
     """
-    rate = check_real("arrival_rate", arrival_rate)
-    size = check_int("buffer_size", buffer_size, 1)
-    load = rate / check_real("service_rate", service_rate, strict=True)
+    rate = as_float_array("arrival_rate", arrival_rate)
+    require(bool((rate >= 0).all()), "arrival_rate", arrival_rate, "finite and >= 0")
+    fillings = np.arange(check_int("buffer_size", buffer_size, 1) + 1)
+    load = rate[..., None] / check_real("service_rate", service_rate, strict=True)
     # Dividing by the largest power keeps every term below one; no case for ρ = 1 is needed.
-    powers = np.arange(size + 1) if load <= 1 else np.arange(-size, 1)
-    return rate * float(load ** powers[-1] / np.sum(load**powers))
+    terms = np.where(load <= 1, fillings, fillings - fillings[-1])
+    powers = load**terms
+    return np.asarray(rate * powers[..., -1] / powers.sum(axis=-1))
 
 
-def random_routing_total_drops(parameters: SystemParameters, num_epochs: int) -> float:
-    """Return the exact expected cumulative drops per queue under random routing.
+def random_routing_drops(parameters: SystemParameters, num_epochs: int) -> NDArray[np.float64]:
+    """Return the exact expected drops per queue in each epoch under random routing.
 
     Parameters
     ----------
     parameters : SystemParameters
         The model; queues begin empty and the arrival level begins in its initial distribution.
     num_epochs : int, >= 0
-        Number of epochs.
+        Number E of epochs.
 
     Returns
     -------
-    float
-        Expected drops per queue over all epochs, by the linear chain on (level, queue state).
+    ndarray, shape (E,)
+        Expected drops per queue, by the linear chain on (level, queue state); their sum is the
+        expected value of `EvaluationResult.mean` for random routing in every system with
+        infinitely many agents.
     """
     p = parameters
     width = p.buffer_size + 1
@@ -66,8 +73,8 @@ def random_routing_total_drops(parameters: SystemParameters, num_epochs: int) ->
     # joint[c, l, z]: probability of level l and filling z, for a queue of class c and its mass.
     start = p.empty_distribution.reshape(p.num_classes, 1, width)
     joint = np.asarray(p.arrivals.initial)[:, None] * start
-    total = 0.0
-    for _ in range(check_int("num_epochs", num_epochs, 0)):
-        total += float((losses * joint).sum())
+    drops = np.empty(check_int("num_epochs", num_epochs, 0))
+    for epoch in range(drops.size):
+        drops[epoch] = (losses * joint).sum()
         joint = np.einsum("lm,clyz,clz->cmy", kernel, moves, joint)
-    return total
+    return drops
