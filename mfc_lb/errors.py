@@ -105,7 +105,7 @@ def check_probabilities(field: str, values: Any) -> NDArray[np.float64]:
         If an entry is negative or not finite, or a sum is not one.
     """
     array = as_float_array(field, values)
-    require(array.ndim > 0 and array.shape[-1] > 0, field, values, "a non-empty array")
+    require(array.ndim > 0 and array.size > 0, field, values, "a non-empty array")
     totals = array.sum(axis=-1, keepdims=True)
     deviation = np.abs(totals - 1.0)
     if not (array.min() >= 0.0 and deviation.max() < SUM_TOLERANCE):
