@@ -1,0 +1,43 @@
+from .errors import InvalidInput
+from .model import (
+    ArrivalProcess,
+    ConstantPolicy,
+    DecisionRule,
+    Policy,
+    SystemParameters,
+    join_shortest_queue,
+    random_choice,
+    score_rule,
+    shortest_expected_delay,
+    softmin,
+)
+from .systems import (
+    Estimate,
+    EvaluationResult,
+    FiniteSystem,
+    InfiniteAgentSystem,
+    MeanFieldSystem,
+    evaluate,
+)
+
+__version__: str
+
+__all__ = [
+    "ArrivalProcess",
+    "ConstantPolicy",
+    "DecisionRule",
+    "Estimate",
+    "EvaluationResult",
+    "FiniteSystem",
+    "InfiniteAgentSystem",
+    "InvalidInput",
+    "MeanFieldSystem",
+    "Policy",
+    "SystemParameters",
+    "evaluate",
+    "join_shortest_queue",
+    "random_choice",
+    "score_rule",
+    "shortest_expected_delay",
+    "softmin",
+]
