@@ -1,0 +1,27 @@
+"""The executed book: notebooks run by papermill, checked values, citable figures, HTML."""
+
+from mfc_lb.companion.errors import CompanionError
+from mfc_lb.companion.execution import Run, run
+from mfc_lb.companion.location import Book, find_book
+from mfc_lb.companion.notebooks import Notebook, find_notebook, list_notebooks
+from mfc_lb.companion.pages import build_book, build_page, check_book
+from mfc_lb.companion.parameters import Parameter, parse_assignments
+from mfc_lb.companion.records import publish_figure, record_value
+
+__all__ = [
+    "Book",
+    "CompanionError",
+    "Notebook",
+    "Parameter",
+    "Run",
+    "build_book",
+    "build_page",
+    "check_book",
+    "find_book",
+    "find_notebook",
+    "list_notebooks",
+    "parse_assignments",
+    "publish_figure",
+    "record_value",
+    "run",
+]

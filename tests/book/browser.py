@@ -1,0 +1,112 @@
+"""Opens pages as a reader does, and says what is wrong with them."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlparse
+
+from playwright.sync_api import BrowserContext, Page, sync_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+NO_CHROMIUM = "no Chromium is installed"
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+NARROW = 375
+
+# What the page's own scripts and the reader's eyes would find, as data.
+LOOK = """async () => {
+  if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
+  await Promise.all([...document.images].map(image => image.decode().catch(() => {})));
+  const content = document.querySelector("main") || document.body;
+  const texts = [content, ...content.querySelectorAll("*")].filter(
+    node => !node.closest("pre, code, script, style, mjx-container"));
+  return {
+    tex: [...document.querySelectorAll("mjx-merror, [data-mjx-error]")].map(
+      node => node.getAttribute("data-mjx-error") || node.textContent),
+    raw: [...document.querySelectorAll(".math")].filter(
+      node => !node.querySelector("mjx-container")).map(node => node.textContent),
+    images: [...content.querySelectorAll("img")].map(
+      image => ({source: image.getAttribute("src"), alt: image.getAttribute("alt") || "",
+                 shown: image.naturalWidth > 0})),
+    text: texts.flatMap(node => [...node.childNodes]).filter(
+      node => node.nodeType === Node.TEXT_NODE).map(node => node.textContent).join(" "),
+    links: [...document.querySelectorAll("a[href]")].map(link => link.href),
+  };
+}"""
+
+HASH = re.compile(r"[0-9a-f]{16,}")
+ROLE = re.compile(r"\{[a-z:-]+\}`|:[a-z]+:`|\?\?+|\$[^$ ]+\$")
+
+
+@contextmanager
+def chromium() -> Iterator[BrowserContext]:
+    """Start a fresh Chromium."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
+        try:
+            yield browser.new_context(viewport={"width": 1280, "height": 900})
+        finally:
+            browser.close()
+
+
+def faults(browser: BrowserContext, path: Path) -> list[str]:
+    """Open a built page from its file and return what is wrong with it."""
+    page = browser.new_page()
+    heard: list[str] = []
+    listen(page, heard)
+    page.goto(path.as_uri())
+    seen = page.evaluate(LOOK)
+    heard += looks(seen)
+    heard += broken_links(seen["links"])
+    page.set_viewport_size({"width": NARROW, "height": 900})
+    width = page.evaluate("document.documentElement.scrollWidth")
+    if width > NARROW:
+        heard.append(f"is {width} pixels wide on a screen of {NARROW}")
+    page.close()
+    return [f"{path.name}: {fault}" for fault in heard]
+
+
+def listen(page: Page, heard: list[str]) -> None:
+    def on_console(message):
+        if message.type in {"error", "warning"}:
+            heard.append(f"console {message.type}: {message.text}")
+
+    def on_request(request):
+        if urlparse(request.url).scheme not in {"file", "data", "blob"}:
+            heard.append(f"asks another host for {request.url}")
+
+    page.on("console", on_console)
+    page.on("pageerror", lambda error: heard.append(f"script error: {error}"))
+    page.on("request", on_request)
+    page.on("requestfailed", lambda request: heard.append(f"cannot load {request.url}"))
+
+
+def looks(seen: dict) -> Iterator[str]:
+    for error in seen["tex"]:
+        yield f"TeX error: {error}"
+    for formula in seen["raw"]:
+        yield f"formula not typeset: {formula}"
+    for image in seen["images"]:
+        if not image["shown"]:
+            yield f"image not shown: {image['source']}"
+        if len(image["alt"].split()) < 3 or HASH.search(image["alt"]):
+            yield f"image {image['source']} has no alternative text, but {image['alt']!r}"
+    for leftover in ROLE.findall(seen["text"]):
+        yield f"markup or an unresolved reference is left in the text: {leftover}"
+
+
+def broken_links(links: list[str]) -> Iterator[str]:
+    for link in dict.fromkeys(links):
+        address, fragment = urldefrag(link)
+        if urlparse(address).scheme != "file":
+            continue
+        target = Path(unquote(urlparse(address).path))
+        if not target.is_file():
+            yield f"a link leads nowhere: {target.name}"
+        elif fragment and f'id="{unquote(fragment)}"' not in target.read_text("utf-8"):
+            yield f"a link leads to no place in {target.name}: #{fragment}"

@@ -1,0 +1,34 @@
+"""What the book's sources promise, without running them."""
+
+from mfc_lb.companion import check_book, list_notebooks
+from mfc_lb.companion.checks import read_expected
+from mfc_lb.companion.notebooks import load
+from mfc_lb.companion.settings import SUFFIXES, read_toc
+
+
+def test_labels_values_and_settings_fit_together(book):
+    assert check_book(book) != []
+
+
+def test_every_page_is_in_the_table_of_contents(book):
+    sources = {path for path in book.sources.iterdir() if path.suffix in SUFFIXES}
+    assert sources == set(read_toc(book)[1])
+
+
+def test_notebooks_hold_no_results(book):
+    for path in sorted(book.sources.glob("*.ipynb")):
+        cells = [cell for cell in load(path).cells if cell.cell_type == "code"]
+        assert [cell.source for cell in cells if cell.outputs or cell.execution_count] == []
+
+
+def test_every_notebook_has_both_sizes_and_starts_quick(book):
+    for notebook in list_notebooks(book):
+        sizes = [parameter for parameter in notebook.parameters if parameter.name == "size"]
+        assert [(size.default, size.choices) for size in sizes] == [("quick", ("quick", "paper"))]
+
+
+def test_both_sizes_record_the_same_values(book):
+    for notebook in list_notebooks(book):
+        expected = read_expected(notebook.name, book)
+        assert expected.keys() <= {"quick", "paper"}
+        assert expected.get("quick", {}).keys() == expected.get("paper", {}).keys(), notebook.name
