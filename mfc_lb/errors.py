@@ -8,9 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Probabilities may miss a sum of one by this much before they are refused.
-SUM_TOLERANCE = 1e-9
-
 
 class InvalidInput(ValueError):
     """A value from outside is not allowed; the message names field, value and what is allowed."""
@@ -82,38 +79,6 @@ def check_reals(
     )
     require(len(numbers) > 0, field, values, "a sequence of at least one number")
     return numbers
-
-
-def check_probabilities(field: str, values: Any) -> NDArray[np.float64]:
-    """Return probabilities whose last axis sums to one within 1e-9, renormalised once.
-
-    Parameters
-    ----------
-    field : str
-        Name for the message.
-    values : array_like, shape (..., K)
-        Probabilities.
-
-    Returns
-    -------
-    ndarray of float64, shape (..., K)
-        A copy whose last axis sums to one.
-
-    Raises
-    ------
-    InvalidInput
-        If an entry is negative or not finite, or a sum is not one.
-    """
-    array = as_float_array(field, values)
-    require(array.ndim > 0 and array.size > 0, field, values, "a non-empty array")
-    totals = array.sum(axis=-1, keepdims=True)
-    deviation = np.abs(totals - 1.0)
-    if not (array.min() >= 0.0 and deviation.max() < SUM_TOLERANCE):
-        negative = array[~(array >= 0.0)]
-        require(negative.size == 0, field, negative[:1].tolist(), "made of probabilities >= 0")
-        worst = totals.flat[deviation.argmax()]
-        raise InvalidInput(f"{field} must sum to 1 within {SUM_TOLERANCE:g}, got a sum of {worst}")
-    return np.asarray(array / totals)
 
 
 def as_float_array(field: str, values: Any) -> NDArray[np.float64]:

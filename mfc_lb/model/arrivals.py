@@ -9,7 +9,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from mfc_lb.errors import as_float_array, check_probabilities, check_real, check_reals, require
+from mfc_lb.errors import as_float_array, check_real, check_reals, require
+from mfc_lb.model.probabilities import check_probabilities
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ import scipy.optimize
 import scipy.special
 from numpy.typing import ArrayLike, NDArray
 
-from mfc_lb.errors import as_float_array, check_int, check_probabilities, require
+from mfc_lb.errors import as_float_array, check_int, require
+from mfc_lb.model.probabilities import check_probabilities
 from mfc_lb.model.rules import ScoreRule
 
 #: Largest accepted difference between the wanted rates and those of the matching rule.

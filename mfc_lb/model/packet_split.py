@@ -8,7 +8,8 @@ multinomial, and nothing has to be simulated agent by agent.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import comb
+from itertools import combinations_with_replacement
+from math import comb, factorial, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,25 +77,48 @@ def split_by_priority(group_of_state: NDArray[np.int64], num_choices: int) -> Pa
     )
 
 
-def split_by_table(
-    num_states: int, num_choices: int, table: Callable[[], NDArray[np.float64]]
-) -> PacketSplit:
+def split_by_table(table: NDArray[np.float64]) -> PacketSplit:
     """Return the split of any rule: outcomes are the tuples of sampled states."""
-    if num_states**num_choices > MAX_OUTCOMES:
+    *shape, num_choices = table.shape
+    shares = table.reshape(-1, num_choices)
+    sampled = np.stack(np.unravel_index(np.arange(len(shares)), shape), axis=1)
+    return _split_by_sample(sampled, shares, np.ones(len(shares)), shape[0])
+
+
+def split_by_scores(scores: NDArray[np.float64], num_choices: int) -> PacketSplit:
+    """Return the split of a score rule: its slots are alike, so outcomes are unordered samples."""
+    samples = combinations_with_replacement(range(scores.size), num_choices)
+    sampled = np.array(list(samples), dtype=np.int64)
+    weights = np.exp(scores[sampled] - scores[sampled].max(axis=1, keepdims=True))
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    repeats = (np.bincount(sample) for sample in sampled)
+    orders = [factorial(num_choices) / prod(map(factorial, counts)) for counts in repeats]
+    return _split_by_sample(sampled, shares, np.array(orders), scores.size)
+
+
+def check_enumerable(num_outcomes: int, what: str) -> None:
+    """Refuse to enumerate too many outcomes."""
+    if num_outcomes > MAX_OUTCOMES:
         raise InvalidInput(
-            "routing='per_packet' with this decision rule needs S^d <= "
-            f"{MAX_OUTCOMES}, got {num_states}^{num_choices}; use routing='per_epoch'"
+            f"routing='per_packet' with this decision rule needs at most {MAX_OUTCOMES} outcomes "
+            f"of sampling, got {what} = {num_outcomes}; use routing='per_epoch'"
         )
-    shape = (num_states,) * num_choices
-    shares = table().reshape(-1, num_choices)
-    slot_states = np.stack(np.unravel_index(np.arange(len(shares)), shape), axis=1)
+
+
+def _split_by_sample(
+    sampled: NDArray[np.int64],
+    shares: NDArray[np.float64],
+    orders: NDArray[np.float64],
+    num_states: int,
+) -> PacketSplit:
+    """Return the split for samples (O, d) of states, each in a number of orders."""
     outcome, slot = np.nonzero(shares)
     # Picks with the same group and the same share are exchangeable, so they are counted together.
-    kinds = np.stack([slot_states[outcome, slot], shares[outcome, slot]], axis=1)
+    kinds = np.stack([sampled[outcome, slot], shares[outcome, slot]], axis=1)
     cells, cell = np.unique(kinds, axis=0, return_inverse=True)
 
     def probabilities(nu: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(np.prod(nu[slot_states], axis=1))
+        return np.asarray(orders * np.prod(nu[sampled], axis=1))
 
     return PacketSplit(
         group_of_state=np.arange(num_states),

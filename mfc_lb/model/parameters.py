@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mfc_lb.errors import check_int, check_probabilities, check_real, check_reals, require
+from mfc_lb.errors import check_int, check_real, check_reals, require
 from mfc_lb.model.arrivals import ArrivalProcess
+from mfc_lb.model.probabilities import check_probabilities
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,23 @@ of choices whose array would not fit in memory. `numpy.asarray(rule)` gives the 
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mfc_lb.errors import InvalidInput, as_float_array, check_int, check_probabilities, require
+from mfc_lb.errors import InvalidInput, as_float_array, check_int, require
 from mfc_lb.model.exponential_race import race_rates
-from mfc_lb.model.packet_split import PacketSplit, split_by_priority, split_by_table
+from mfc_lb.model.packet_split import (
+    PacketSplit,
+    check_enumerable,
+    split_by_priority,
+    split_by_scores,
+    split_by_table,
+)
+from mfc_lb.model.priority_rates import PriorityOrder, distinct_priority_rates, priority_rates
+from mfc_lb.model.probabilities import check_probabilities
 
 #: Largest number S^d of sampled tuples for which a score rule is tabulated.
 MAX_TABULATED_TUPLES = 2**15
@@ -115,12 +124,6 @@ class PriorityRule(DecisionRule):
     num_choices : int, >= 1
         Number d of sampled queues.
 
-    Notes
-    -----
-    With T_k the mass of the states whose key is at least the k-th smallest, a queue in such a state
-    receives λ (T_k^d − T_{k+1}^d)/(T_k − T_{k+1}) = λ Σ_i T_k^i T_{k+1}^{d−1−i}. For JSQ(2) this is
-    λ (s_z + s_{z+1}), the power of two choices.
-
     Examples
     --------
     >>> rule = PriorityRule([0, 1], num_choices=2)
@@ -134,49 +137,24 @@ class PriorityRule(DecisionRule):
         require(ordered, "keys", keys, "a vector without NaN")
         self.num_states = values.size
         self.num_choices = check_int("num_choices", num_choices, 1)
-        unique, self.group_of_state = np.unique(values, return_inverse=True)
-        self.num_groups = unique.size
-        # Worst states first, so that a running sum is the mass of "this key or worse".
-        self._worst_first = np.argsort(-values, kind="stable")
-        worst_groups = self.group_of_state[self._worst_first]
-        ends = np.array([np.flatnonzero(worst_groups >= g).max() for g in range(unique.size)])
-        self._end = ends[self.group_of_state]
-        worse = np.append(ends[1:], 0)[self.group_of_state]
-        self._worse_end = worse
-        self._has_worse = (self.group_of_state < unique.size - 1).astype(np.float64)
+        self.group_of_state = np.unique(values, return_inverse=True)[1]
+        self._order = PriorityOrder.of(values)
 
     def __repr__(self) -> str:
         """Show the rank of each state."""
         return f"PriorityRule(ranks={self.group_of_state.tolist()}, num_choices={self.num_choices})"
 
-    def _tails(self, nu: Any) -> tuple[Any, Any]:
-        running = nu[..., self._worst_first].cumsum(-1)
-        mask = self._has_worse
-        if not isinstance(nu, np.ndarray):
-            mask = nu.new_tensor(mask)
-        return running[..., self._end], running[..., self._worse_end] * mask
-
-    def arrival_rates(self, nu: Any, arrival_rate: Any) -> Any:
-        """Return λ(s), see `DecisionRule.arrival_rates`."""
-        tail, worse = self._tails(nu)
-        if self.num_choices == 1:
-            return _per_state(arrival_rate) * (1.0 + 0.0 * tail)
-        total, power = tail + worse, worse
-        for _ in range(self.num_choices - 2):
-            power = power * worse
-            total = total * tail + power
-        return _per_state(arrival_rate) * total
+    def arrival_rates(self, nu: Any, arrival_rate: Any) -> NDArray[np.float64]:
+        """Return λ(s), see `DecisionRule.arrival_rates`; for arrays only."""
+        return np.asarray(
+            _per_state(arrival_rate) * priority_rates(nu, self._order, self.num_choices)
+        )
 
     def distinct_arrival_rates(
         self, counts: NDArray[np.int64], arrival_rate: float
     ) -> NDArray[np.float64]:
         """Return λ(s) with distinct queues, see `DecisionRule.distinct_arrival_rates`."""
-        num_queues = int(counts.sum())
-        tail, worse = self._tails(counts.astype(np.float64))
-        best_at_most = _chance_all_within(tail, num_queues, self.num_choices)
-        best_worse = _chance_all_within(worse, num_queues, self.num_choices)
-        in_group = np.maximum(tail - worse, 1.0)
-        return np.asarray(arrival_rate * num_queues * (best_at_most - best_worse) / in_group)
+        return arrival_rate * distinct_priority_rates(counts, self._order, self.num_choices)
 
     @cached_property
     def packet_split(self) -> PacketSplit:
@@ -204,8 +182,9 @@ class _TensorRule(DecisionRule):
             weights = nu[(..., *(None,) * remaining, slice(None))]
             # Not a BLAS product: a row's result must not depend on how many rows are computed.
             rates = (rates * weights).sum(-1)
-        # Adding zero broadcasts: for d = 1 there was nothing to contract.
-        return _per_state(arrival_rate) * (rates + 0.0 * nu)
+        if self.num_choices == 1:
+            rates = rates + 0.0 * nu  # nothing was contracted, so nothing was broadcast
+        return _per_state(arrival_rate) * rates
 
     def distinct_arrival_rates(
         self, counts: NDArray[np.int64], arrival_rate: float
@@ -220,11 +199,6 @@ class _TensorRule(DecisionRule):
         others = tuple(range(1, self.num_choices))
         rates = (self.rate_tensor * np.maximum(weights, 0.0)).sum(axis=others)
         return np.asarray(arrival_rate * rates)
-
-    @cached_property
-    def packet_split(self) -> PacketSplit:
-        """Split by tuple of sampled states, see `DecisionRule.packet_split`."""
-        return split_by_table(self.num_states, self.num_choices, self._table)
 
 
 class TableRule(_TensorRule):
@@ -267,6 +241,12 @@ class TableRule(_TensorRule):
         moved = (np.moveaxis(self._checked[..., k], first + k, first) for k in slots)
         return np.ascontiguousarray(sum(moved))
 
+    @cached_property
+    def packet_split(self) -> PacketSplit:
+        """Split by tuple of sampled states, see `DecisionRule.packet_split`."""
+        check_enumerable(self._checked.size // self.num_choices, "S^d")
+        return split_by_table(self._checked)
+
     def _table(self) -> NDArray[np.float64]:
         return self._checked
 
@@ -298,6 +278,11 @@ class ScoreRule(_TensorRule):
         self.scores = scores if hasattr(scores, "requires_grad") else _finite_scores(scores)
         self.num_states = self.scores.shape[-1]
         self.num_choices = check_int("num_choices", num_choices, 1)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the rule as an array, batch axes included."""
+        return (*self.scores.shape[:-1], *super().shape)
 
     def __repr__(self) -> str:
         """Show the scores."""
@@ -335,6 +320,13 @@ class ScoreRule(_TensorRule):
             inverse = inverse + xp.exp(xp.clip(other - own, -745.0, 700.0))
         return self.num_choices / inverse
 
+    @cached_property
+    def packet_split(self) -> PacketSplit:
+        """Split by unordered sample of states, see `DecisionRule.packet_split`."""
+        size = comb(self.num_states + self.num_choices - 1, self.num_choices)
+        check_enumerable(size, "(S+d-1 over d)")
+        return split_by_scores(self.scores, self.num_choices)
+
     def _table(self) -> NDArray[np.float64]:
         slots = _slot_array(self.scores, self.num_choices)
         weights = np.exp(slots - slots.max(axis=-1, keepdims=True))
@@ -364,16 +356,6 @@ def _slot_array(values: NDArray[Any], num_choices: int) -> NDArray[Any]:
 
 def _per_state(arrival_rate: Any) -> Any:
     return arrival_rate[..., None] if getattr(arrival_rate, "ndim", 0) else arrival_rate
-
-
-def _chance_all_within(
-    subset: NDArray[np.float64], num_queues: int, num_choices: int
-) -> NDArray[np.float64]:
-    """Return the chance that d distinct queues all lie in a subset of the given size."""
-    chance = np.ones_like(subset)
-    for drawn in range(num_choices):
-        chance *= np.maximum(subset - drawn, 0.0) / (num_queues - drawn)
-    return chance
 
 
 def _torch_of(tensor: Any) -> Any:

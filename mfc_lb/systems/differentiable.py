@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mfc_lb.model import DecisionRule
+from mfc_lb.model import ScoreRule
 from mfc_lb.systems.mean_field import MeanFieldSystem
 from mfc_lb.systems.propagator import EpochPropagator
 
@@ -35,7 +35,7 @@ class _PushForward(torch.autograd.Function):
 
 
 def differentiable_step(
-    system: MeanFieldSystem, nu: Tensor, arrival_rate: Tensor, rule: DecisionRule
+    system: MeanFieldSystem, nu: Tensor, arrival_rate: Tensor, rule: ScoreRule
 ) -> tuple[Tensor, Tensor]:
     """Advance a batch of distributions by one epoch, as `MeanFieldSystem.step` does.
 
@@ -47,8 +47,8 @@ def differentiable_step(
         Distributions over queue states; not checked.
     arrival_rate : Tensor of float64, shape (...)
         Arrival rate λ per queue.
-    rule : DecisionRule
-        Such as `ScoreRule` with a tensor of scores, shape (..., S).
+    rule : ScoreRule
+        With a tensor of scores, shape (..., S).
 
     Returns
     -------

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mfc_lb.errors import as_float_array, check_probabilities, require
+from mfc_lb.errors import InvalidInput, as_float_array, require
 from mfc_lb.model import DecisionRule, Policy, SystemParameters, as_decision_rule
+from mfc_lb.model.probabilities import check_probabilities
 from mfc_lb.systems.propagator import EpochPropagator
 from mfc_lb.systems.trajectory import Trajectory
 
@@ -121,8 +122,11 @@ class MeanFieldSystem:
         return checked
 
 
-def _checked_rate(arrival_rate: ArrayLike) -> NDArray[np.float64]:
-    rate = as_float_array("arrival_rate", arrival_rate)
-    valid = rate.size > 0 and rate.min() >= 0.0 and rate.max() < np.inf
-    require(bool(valid), "arrival_rate", arrival_rate, "finite and >= 0")
+def _checked_rate(arrival_rate: ArrayLike) -> NDArray[np.float64] | float:
+    array = as_float_array("arrival_rate", arrival_rate)
+    rate = array if array.ndim else float(array)  # plain floats are quicker than 0-d arrays
+    lowest, highest = (array.min(), array.max()) if array.size > 1 else (rate, rate)
+    # Written so that NaN does not pass.
+    if not (array.size > 0 and lowest >= 0.0 and highest < np.inf):
+        raise InvalidInput(f"arrival_rate must be finite and >= 0, got {arrival_rate!r}")
     return rate

@@ -1,6 +1,5 @@
 """The spectral propagator: an epoch of every queue as a Chebyshev series in its arrival rate."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,14 +68,25 @@ class EpochPropagator:
             Expected drops per queue.
         """
         flat_nu, flat_rates = _rows(nu), _rows(rates)
-        nu_next, drops = np.empty_like(flat_nu), np.empty(len(flat_nu))
-        for series, rows in self._covering(flat_rates):
-            nu_next[rows], drops[rows], lowest = _push_forward(
-                flat_nu[rows], flat_rates[rows], series.scale, series.values
-            )
-            # Interpolation errs by 1e-15, also where the exact probability is smaller than that.
-            assert lowest > -1e-12, f"negative probability {lowest} after an epoch"
+        octaves, alike = _octaves(flat_rates, self._base_range)
+        if alike:  # most often; a single distribution is not to wait for the bookkeeping of many
+            nu_next, drops = self._push(int(octaves[0]), flat_nu, flat_rates)
+        else:
+            nu_next, drops = np.empty_like(flat_nu), np.empty(len(flat_nu))
+            for octave in np.unique(octaves):
+                rows = octaves == octave
+                pushed = self._push(int(octave), flat_nu[rows], flat_rates[rows])
+                nu_next[rows], drops[rows] = pushed
         return nu_next.reshape(nu.shape), drops.reshape(nu.shape[:-1])
+
+    def _push(
+        self, octave: int, nu: NDArray[np.float64], rates: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        series = self._octave(octave)
+        nu_next, drops, lowest = _push_forward(nu, rates, series.scale, series.values)
+        # Interpolation errs by 1e-15, also where the exact probability is smaller than that.
+        assert lowest > -1e-12, f"negative probability {lowest} after an epoch"
+        return nu_next, drops
 
     def pull_back(
         self,
@@ -105,21 +115,13 @@ class EpochPropagator:
         per_slope = np.broadcast_to(np.asarray(drops_cotangent)[..., None], rates.shape)
         flat_slope, flat_drops = _rows(per_slope), _rows(per_slope * rates)
         per_nu, per_rate = np.empty_like(flat_rates), np.empty_like(flat_rates)
-        for series, rows in self._covering(flat_rates):
+        octaves, _ = _octaves(flat_rates, self._base_range)
+        for octave in np.unique(octaves):
+            series, rows = self._octave(int(octave)), octaves == octave
             given = (flat_rates[rows], series.scale, cotangents[rows])
             per_nu[rows] = _pull_back(*given, flat_drops[rows], series.values)
             per_rate[rows] = _pull_back(*given, flat_slope[rows], series.slopes)
         return per_nu.reshape(nu.shape), nu * per_rate.reshape(nu.shape)
-
-    def _covering(self, rates: NDArray[np.float64]) -> Iterator[tuple["_Series", Any]]:
-        """Yield each series that is needed, with the rows that need it."""
-        octaves = _octaves(rates, self._base_range)
-        first = octaves[0] if len(octaves) else 0
-        if (octaves == first).all():
-            yield self._octave(int(first)), slice(None)
-            return
-        for octave in np.unique(octaves):
-            yield self._octave(int(octave)), octaves == octave
 
     def _octave(self, octave: int) -> "_Series":
         if octave not in self._series:
@@ -165,65 +167,75 @@ def _transform(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _rows(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.ascontiguousarray(array, dtype=np.float64).reshape(-1, array.shape[-1])
+    return np.ascontiguousarray(array).reshape(-1, array.shape[-1])
 
 
 @numba.njit(cache=True)
-def _octaves(rates: Any, base_range: float) -> Any:
-    """Return the smallest k >= -30, per row, with max(rates) <= base_range·2^k."""
-    octaves = np.empty(rates.shape[0], dtype=np.int64)
-    for row in range(rates.shape[0]):
-        largest = rates[row].max()
+def _octaves(rates: Any, base_range: float) -> tuple[Any, bool]:
+    """Return the smallest k >= -30 with max(rates) <= base_range·2^k, per row; and if all agree."""
+    octaves, alike = np.empty(len(rates), dtype=np.int64), len(rates) > 0
+    for row in range(len(rates)):
+        largest = 0.0
+        for rate in rates[row]:
+            largest = max(largest, rate)
         octave = 0
         while largest > base_range * 2.0**octave:
             octave += 1
         while octave > -30 and largest <= base_range * 2.0 ** (octave - 1):
             octave -= 1
         octaves[row] = octave
-    return octaves
+        alike = alike and octave == octaves[0]
+    return octaves, alike
 
 
 @numba.njit(cache=True)
 def _push_forward(nu: Any, rates: Any, scale: float, series: Any) -> Any:
     """Return ν', the drops, and the lowest probability before it is raised to zero."""
     num_rows, num_states = nu.shape
-    num_terms, _, width = series.shape
     nu_next, drops, lowest = np.empty((num_rows, num_states)), np.empty(num_rows), 0.0
     size = min(BLOCK, num_rows)
-    rate, argument, present, following = np.empty((4, num_states, size))
-    ends = np.empty((num_states // (width - 1), width, size))
+    rate, argument, present, following, ends = np.empty((5, num_states, size))
+    lost = np.empty(size)
     for first in range(0, num_rows, size):
         lanes = min(size, num_rows - first)
-        for lane in range(lanes):
-            rate[:, lane] = rates[first + lane]
-            present[:, lane] = nu[first + lane]
-        argument[:] = scale * rate - 1.0
-        # The recurrence is linear, so it may carry the weight ν(s) from the start.
-        following[:], ends[:] = present * argument, 0.0
-        for term in range(num_terms):
-            _add_term(ends, series[term], present, rate, lanes)
+        for state in range(num_states):
+            for lane in range(lanes):
+                rate[state, lane] = rates[first + lane, state]
+                argument[state, lane] = scale * rate[state, lane] - 1.0
+                # The recurrence is linear, so it may carry the weight ν(s) from the start.
+                present[state, lane] = nu[first + lane, state]
+                following[state, lane] = present[state, lane] * argument[state, lane]
+                ends[state, lane] = 0.0
+        lost[:] = 0.0
+        for term in range(len(series)):
+            _add_term(ends, lost, series[term], present, rate, lanes)
             _recur(argument, present, following, lanes)
         for lane in range(lanes):
-            drops[first + lane] = max(ends[:, width - 1, lane].sum(), 0.0)
-            probabilities = ends[:, : width - 1, lane].copy().reshape(num_states)
-            lowest = min(lowest, probabilities.min())
-            nu_next[first + lane] = np.maximum(probabilities, 0.0)
+            drops[first + lane] = max(lost[lane], 0.0)
+            for state in range(num_states):
+                lowest = min(lowest, ends[state, lane])
+                nu_next[first + lane, state] = max(ends[state, lane], 0.0)
     return nu_next, drops, lowest
 
 
 @numba.njit(cache=True, inline="always")
-def _add_term(ends: Any, coefficients: Any, weights: Any, rate: Any, lanes: int) -> None:
-    num_fillings = ends.shape[1] - 1
-    for server_class in range(ends.shape[0]):
-        for state in range(server_class * num_fillings, (server_class + 1) * num_fillings):
+def _add_term(ends: Any, lost: Any, coefficients: Any, weights: Any, rate: Any, lanes: int) -> None:
+    num_fillings = coefficients.shape[1] - 1
+    for state in range(ends.shape[0]):
+        first = state - state % num_fillings
+        if lanes == 1:  # the same sums without the cost of loops over one lane
+            weight = weights[state, 0]
             for entry in range(num_fillings):
-                coefficient = coefficients[state, entry]
-                for lane in range(lanes):
-                    ends[server_class, entry, lane] += coefficient * weights[state, lane]
-            coefficient = coefficients[state, num_fillings]
+                ends[first + entry, 0] += coefficients[state, entry] * weight
+            lost[0] += coefficients[state, num_fillings] * rate[state, 0] * weight
+            continue
+        for entry in range(num_fillings):
+            coefficient = coefficients[state, entry]
             for lane in range(lanes):
-                lost = coefficient * rate[state, lane]
-                ends[server_class, num_fillings, lane] += lost * weights[state, lane]
+                ends[first + entry, lane] += coefficient * weights[state, lane]
+        coefficient = coefficients[state, num_fillings]
+        for lane in range(lanes):
+            lost[lane] += coefficient * rate[state, lane] * weights[state, lane]
 
 
 @numba.njit(cache=True, inline="always")
@@ -242,23 +254,25 @@ def _pull_back(
 ) -> Any:
     """Return Σ_entry cotangent[entry] Σ_j T_j(x_s) series[j, s, entry], shape (n, S)."""
     num_rows, num_states = rates.shape
-    num_terms = len(series)
     gradients = np.empty((num_rows, num_states))
     size = min(BLOCK, num_rows)
-    argument, present, following, sums, lost = np.empty((5, num_states, size))
-    cotangents = np.empty((num_states, size))
+    argument, present, following, cotangent, lost, sums = np.empty((6, num_states, size))
     for first in range(0, num_rows, size):
         lanes = min(size, num_rows - first)
-        for lane in range(lanes):
-            argument[:, lane] = scale * rates[first + lane] - 1.0
-            cotangents[:, lane] = nu_cotangent[first + lane]
-            lost[:, lane] = drops_cotangent[first + lane]
-        present[:], following[:], sums[:] = 1.0, argument, 0.0
-        for term in range(num_terms):
-            _add_inner_products(sums, series[term], present, cotangents, lost, lanes)
+        for state in range(num_states):
+            for lane in range(lanes):
+                argument[state, lane] = scale * rates[first + lane, state] - 1.0
+                present[state, lane] = 1.0
+                following[state, lane] = argument[state, lane]
+                cotangent[state, lane] = nu_cotangent[first + lane, state]
+                lost[state, lane] = drops_cotangent[first + lane, state]
+                sums[state, lane] = 0.0
+        for term in range(len(series)):
+            _add_inner_products(sums, series[term], present, cotangent, lost, lanes)
             _recur(argument, present, following, lanes)
-        for lane in range(lanes):
-            gradients[first + lane] = sums[:, lane]
+        for state in range(num_states):
+            for lane in range(lanes):
+                gradients[first + lane, state] = sums[state, lane]
     return gradients
 
 

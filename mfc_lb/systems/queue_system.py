@@ -97,8 +97,7 @@ class QueueSystem(ABC):
         counts = self._count(states)
         distributions[0] = counts / self.num_queues
         for epoch, level in enumerate(levels):
-            choice = policy(distributions[epoch], int(level))
-            rule = as_decision_rule(choice, self.parameters)
+            rule = self._rule(policy(distributions[epoch], int(level)))
             rate = self.parameters.arrivals.rates[level]
             rates = self._queue_rates(states, counts, rate, rule, sampling)
             totals[epoch] = self._serve(states, rates, service)
@@ -106,6 +105,12 @@ class QueueSystem(ABC):
             distributions[epoch + 1] = counts / self.num_queues
         arrivals, departures, drops = totals.T / self.num_queues
         return Trajectory(distributions, drops, arrivals, departures)
+
+    def _rule(self, chosen: DecisionRule | ArrayLike) -> DecisionRule:
+        rule = as_decision_rule(chosen, self.parameters)
+        single = len(rule.shape) == rule.num_choices + 1
+        require(single, "decision_rule shape", rule.shape, "that of one rule, not of a batch")
+        return rule
 
     @abstractmethod
     def _queue_rates(

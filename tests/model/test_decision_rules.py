@@ -170,7 +170,10 @@ def test_large_buffers_and_many_choices_need_no_table():
         assert nu @ rule.arrival_rates(nu, 0.9) == pytest.approx(0.9, rel=1e-12)
     with pytest.raises(InvalidInput, match=re.escape("decision rule as an array must be small")):
         np.asarray(softmin(p, 0.3))
-    with pytest.raises(InvalidInput, match=re.escape("S^d <= 1048576, got 101^4")):
+    with pytest.raises(
+        InvalidInput,
+        match=re.escape("at most 1048576 outcomes of sampling, got (S+d-1 over d) = 4598126"),
+    ):
         _ = softmin(p, 0.3).packet_split
     with pytest.raises(InvalidInput, match=re.escape("S^d <= 32768, got 101^4")):
         softmin(p, 0.3).distinct_arrival_rates(np.full(101, 10), 0.9)

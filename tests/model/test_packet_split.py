@@ -11,6 +11,8 @@ RULES = {
     "priority": PriorityRule([0, 1, 1, 2], 2),
     "priority, d=3": PriorityRule([0, 1, 1, 2], 3),
     "score": ScoreRule([0.0, -1.0, 0.5, 0.5], 2),
+    "score, d=3": ScoreRule([0.0, -1.0, 0.5, 0.5], 3),
+    "score, d=1": ScoreRule([0.0, -1.0, 0.5, 0.5], 1),
     "table": TableRule(np.random.default_rng(1).dirichlet([1, 1, 1], size=(4, 4, 4))),
 }
 

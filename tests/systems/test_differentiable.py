@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mfc_lb import MeanFieldSystem, SystemParameters, join_shortest_queue
+from mfc_lb import MeanFieldSystem, SystemParameters
 from mfc_lb.model import ScoreRule
 
 torch = pytest.importorskip("torch")
@@ -51,13 +51,3 @@ def test_gradients_of_a_roll_out_stay_finite(problem, size):
         total = total + drops.sum()
     total.backward()
     assert torch.isfinite(leaf.grad).all()
-
-
-def test_priority_rules_take_tensors_too(problem):
-    system, nu, rate, _ = problem
-    rule = join_shortest_queue(system.parameters)
-    tensors = torch.from_numpy(nu), torch.from_numpy(rate)
-    nu_next, drops = differentiable_step(system, *tensors, rule)
-    expected_nu, expected_drops = system.step(nu, rate, rule)
-    assert nu_next.numpy() == pytest.approx(expected_nu, abs=1e-15)
-    assert drops.numpy() == pytest.approx(expected_drops, abs=1e-14)

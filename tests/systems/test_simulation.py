@@ -17,6 +17,7 @@ from mfc_lb import (
     evaluate,
     join_shortest_queue,
     random_choice,
+    score_rule,
     softmin,
 )
 from mfc_lb.systems import epoch_by_expm
@@ -230,6 +231,15 @@ def test_wrong_systems_are_refused(arguments, message):
     given = {"parameters": SystemParameters(), "num_agents": 100, "num_queues": 10} | arguments
     with pytest.raises(InvalidInput, match=re.escape(message)):
         FiniteSystem(**given)
+
+
+@pytest.mark.parametrize("index", range(5))
+def test_a_batch_of_rules_is_refused(index):
+    p = SystemParameters()
+    for batch in (score_rule(p, np.zeros((3, 6))), np.full((3, 6, 6, 2), 0.5)):
+        policy, levels = ConstantPolicy(batch), np.zeros(2, dtype=int)
+        with pytest.raises(InvalidInput, match="decision_rule shape must be that of one rule"):
+            systems(p)[index].simulate(policy, levels, np.random.SeedSequence(1))
 
 
 def test_wrong_initial_distributions_are_refused():

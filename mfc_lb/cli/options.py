@@ -1,0 +1,211 @@
+"""The options of `simulate` and `compare`, and what a newcomer has to know of each."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from mfc_lb.cli.table_file import TableFile
+from mfc_lb.cli.values import NUMBERS, Real, Rows, Whole
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SYSTEM, SERVERS, DEMAND = "What is simulated", "Queues and servers", "How much arrives"
+EFFORT, OUTPUT = "How long, how often", "Output"
+
+
+class Option(click.Option):
+    """An option that the help lists under a heading."""
+
+    def __init__(self, *names: Any, section: str = "Other", **attributes: Any) -> None:
+        super().__init__(*names, **attributes)
+        self.section = section
+
+
+class Command(click.Command):
+    """A command whose help lists the options under their headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, heading by heading."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                sections.setdefault(getattr(parameter, "section", "Other"), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def option(
+    *names: str, section: str, text: str, otherwise: str | None = None, **attributes: Any
+) -> Callable[[F], F]:
+    """Return the decorator that adds one option.
+
+    Parameters
+    ----------
+    *names : str
+        Names of the option.
+    section : str
+        Heading in the help.
+    text : str
+        What it means and what is allowed.
+    otherwise : str, optional
+        What holds without it, where that is not just a default value.
+    **attributes
+        See `click.option`.
+    """
+    told = f"{text}  [default: {otherwise}]" if otherwise else text
+    shown: dict[str, Any] = {"show_default": otherwise is None} | attributes
+    return click.option(*names, cls=Option, section=section, help=told, **shown)
+
+
+def combined(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Return one decorator that adds several options, in this order."""
+
+    def decorate(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+which_system = combined(
+    option(
+        "--system",
+        type=click.Choice(["finite", "infinite-agents", "mean-field"]),
+        default="finite",
+        section=SYSTEM,
+        text="finite: N agents and M queues. infinite-agents: so many agents that a queue's load "
+        "follows from the queues' states. mean-field: infinitely many queues, too; only the "
+        "arrival rate is random.",
+    ),
+    option(
+        "--num-agents",
+        type=Whole(),
+        section=SYSTEM,
+        otherwise="M²",
+        text="Number N of agents that send packets; 1 to 2^53. The time a run takes does not "
+        "depend on it.",
+    ),
+    option(
+        "--routing",
+        type=click.Choice(["per-packet", "per-epoch"]),
+        section=SYSTEM,
+        otherwise="per-packet",
+        text="An agent chooses among its d queues anew for each packet, or once per epoch.",
+    ),
+    option(
+        "--distinct-queues",
+        is_flag=True,
+        show_default=False,
+        section=SYSTEM,
+        text="The d queues of an agent are distinct (only with per-epoch routing or infinitely "
+        "many agents). By default it may pick a queue twice, as in the model.",
+    ),
+)
+
+queues_and_servers = combined(
+    option(
+        "--buffer-size",
+        type=Whole(),
+        default=5,
+        section=SERVERS,
+        text="Places B of a queue, the packet in service included; at least 1.",
+    ),
+    option(
+        "--num-choices",
+        type=Whole(),
+        default=2,
+        section=SERVERS,
+        text="Number d of queues that an agent picks at random and looks at; at least 1.",
+    ),
+    option(
+        "--service-rates",
+        type=NUMBERS,
+        default="1",
+        section=SERVERS,
+        text="Packets that a busy server finishes per unit of time, one rate > 0 for each class "
+        "of servers.",
+    ),
+    option(
+        "--class-fractions",
+        type=NUMBERS,
+        section=SERVERS,
+        otherwise="equal",
+        text="Fraction of the servers in each class; their sum is 1.",
+    ),
+)
+
+demand = combined(
+    option(
+        "--arrival-rates",
+        type=NUMBERS,
+        default="0.9,0.6",
+        section=DEMAND,
+        text="Packets per queue and unit of time, one rate >= 0 for each level of demand; one "
+        "number alone stays for ever.",
+    ),
+    option(
+        "--arrival-kernel",
+        type=Rows(),
+        section=DEMAND,
+        otherwise="0.8,0.2;0.5,0.5",
+        text="How the level changes from epoch to epoch: row i has the probabilities of the next "
+        "level when the present one is i, and sums to 1.",
+    ),
+    option(
+        "--arrival-initial",
+        type=NUMBERS,
+        section=DEMAND,
+        otherwise="equal",
+        text="Probabilities of the first epoch's level; their sum is 1.",
+    ),
+)
+
+effort = combined(
+    option(
+        "--horizon",
+        type=Real(),
+        section=EFFORT,
+        otherwise="500",
+        text="Simulated time of a run, rounded to whole epochs; > 0.",
+    ),
+    option(
+        "--num-epochs",
+        type=Whole(),
+        section=EFFORT,
+        otherwise="horizon / Δt",
+        text="Number of epochs of a run, instead of its horizon; at least 1.",
+    ),
+    option(
+        "--runs",
+        type=Whole(),
+        section=EFFORT,
+        otherwise="100 up to 1000 queues, then fewer, at least 10",
+        text="Number of independent runs; the intervals come from how they differ.",
+    ),
+    option(
+        "--seed",
+        type=Whole(),
+        default=0,
+        section=EFFORT,
+        text="Same seed, same numbers; at least 0.",
+    ),
+    option(
+        "--processes",
+        type=Whole(),
+        section=EFFORT,
+        otherwise="1, or for long work one per core",
+        text="Processes that share the runs; -1 is one per core. Results do not depend on it.",
+    ),
+)
+
+output = option(
+    "--output",
+    type=TableFile(),
+    section=OUTPUT,
+    metavar="FILE.csv",
+    text="Also write the numbers to this file, in full precision; it appears whole or not at all.",
+)

@@ -1,0 +1,88 @@
+"""CSV files that appear whole or not at all."""
+
+import csv
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+#: One row of a table: values by column.
+Row = dict[str, Any]
+
+
+class TableFile(click.ParamType[Path]):
+    """The name of a CSV file that can be written; checked before anything runs."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path."""
+        path = Path(value)
+        if path.suffix.lower() != ".csv":
+            self.fail(f"must be a file name that ends in .csv, got {str(path)!r}", param, ctx)
+        if path.is_dir():
+            self.fail(f"must be a file, not a folder, got {str(path)!r}", param, ctx)
+        if not path.parent.is_dir():
+            self.fail(f"must be in a folder that exists, got {str(path)!r}", param, ctx)
+        return path
+
+
+class Table:
+    """Rows that a block collects for a file."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+
+    def extend(self, rows: Sequence[Row]) -> None:
+        """Add rows; all have the same columns in the same order."""
+        self.rows.extend(rows)
+
+
+@contextmanager
+def table_file(path: Path | None) -> Iterator[Table]:
+    """Give a table that is written if the block succeeds.
+
+    Parameters
+    ----------
+    path : Path or None
+        Where to; nowhere if None. That it can be written is tried out before the block begins.
+
+    Yields
+    ------
+    Table
+        To fill.
+    """
+    table = Table()
+    if path is None:
+        yield table
+        return
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with _telling(path):
+        temporary.touch()
+    try:
+        yield table
+        with _telling(path):
+            _write(table.rows, temporary)
+            temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write(rows: Sequence[Row], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+@contextmanager
+def _telling(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise click.UsageError(
+            f"--output must be a file that can be written, got {str(path)!r} ({error.strerror})"
+        ) from None
