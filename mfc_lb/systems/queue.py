@@ -92,8 +92,9 @@ def chebyshev_degree(mean_arrivals: float, error: float = INTERPOLATION_ERROR) -
     logarithmic 1-norm of Q̄(r) without its last row is at most |r| − Re r, whose maximum is attained
     at the left end: r_max (a − 1). Hence a probability is at most M = exp(r_max Δt (a − 1)) there,
     the drops at most r_max Δt M (a + 1)/2, and the interpolant of degree n errs by at most
-    4 M ρ^(−n)/(ρ − 1) (Trefethen, Approximation Theory and Approximation Practice, theorem 8.2).
-    The bound holds for every ρ > 1; the best one is found numerically.
+    4 M ρ^(−n)/(ρ − 1): coefficients decay like 2 M ρ^(−k) (Trefethen, Approximation Theory and
+    Approximation Practice, theorem 8.1), and at Chebyshev points of either kind the discarded ones
+    are aliased onto the others. The bound holds for every ρ > 1; the best is found numerically.
     """
 
     def degree(log_excess: float) -> float:
