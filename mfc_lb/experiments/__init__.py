@@ -1,0 +1,72 @@
+"""The book's experiments: one module for each question, and the table that answers it.
+
+``load(name, size)`` gives a table; ``python -m mfc_lb.experiments`` runs them.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from mfc_lb.errors import require
+from mfc_lb.experiments import (
+    comparison,
+    convergence,
+    modelling_choices,
+    populations,
+    trajectories,
+)
+from mfc_lb.experiments.experiment import Experiment
+from mfc_lb.experiments.runner import run
+from mfc_lb.experiments.storage import State, StoredResult, results_folder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXPERIMENTS: dict[str, Experiment[Any]] = {
+    module.EXPERIMENT.name: module.EXPERIMENT
+    for module in (trajectories, convergence, comparison, populations, modelling_choices)
+}
+
+
+def find(name: str) -> Experiment[Any]:
+    """Return the experiment of that name, or refuse it."""
+    require(name in EXPERIMENTS, "experiment", name, "one of " + ", ".join(EXPERIMENTS))
+    return EXPERIMENTS[name]
+
+
+def load(name: str, size: str = "quick", *, processes: int = -1) -> "pd.DataFrame":
+    """Return an experiment's table, computed only if what is stored does not answer.
+
+    Parameters
+    ----------
+    name : str
+        One of `EXPERIMENTS`.
+    size : str, optional
+        "quick" or "paper".
+    processes : int, optional
+        Number of processes if there is something to compute; by default one per core.
+
+    Returns
+    -------
+    DataFrame
+        A tidy table; `Experiment.columns` says what each column is.
+
+    Raises
+    ------
+    InvalidInput
+        If the name or the size is unknown.
+
+    Notes
+    -----
+    A stored table is used if its checksum, parameters and seed are right, and the code that it
+    depends on is unchanged. Other code alone (a comment is enough) does not make the "paper" size
+    run again, which takes minutes: `python -m mfc_lb.experiments reproduce` is the judge of that.
+    """
+    experiment = find(name)
+    stored = StoredResult(results_folder(), experiment, size)
+    experiment.size(size)
+    usable = {State.CURRENT, State.OTHER_CODE} if size == "paper" else {State.CURRENT}
+    if stored.state not in usable:
+        stored = run(experiment, size, results_folder(), processes=processes)
+    return stored.read()
+
+
+__all__ = ["EXPERIMENTS", "Experiment", "find", "load", "run"]

@@ -1,0 +1,155 @@
+"""Run an experiment: its cells in any number of processes, each stored as soon as it is done.
+
+A run that was killed at any moment goes on where it stopped when it is started again. The result
+does not depend on the number of processes, nor on the order in which cells finish.
+"""
+
+import fcntl
+import logging
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+import joblib
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
+
+from mfc_lb.errors import InvalidInput, check_int
+from mfc_lb.experiments.experiment import Cell, Experiment
+from mfc_lb.experiments.storage import State, StoredResult, inputs, read_json, write_json
+
+_log = logging.getLogger(__name__)
+
+
+def run(
+    experiment: Experiment[Any], size: str, folder: Path, *, processes: int = -1
+) -> StoredResult:
+    """Compute an experiment and store its result, unless that is stored already.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to compute.
+    size : str
+        Name of the size.
+    folder : Path
+        Where to store the result, and the finished cells of a run that is not complete.
+    processes : int, optional
+        Number of processes; by default one per core.
+
+    Returns
+    -------
+    StoredResult
+        The current result.
+
+    Raises
+    ------
+    InvalidInput
+        If the size is unknown, `processes` is not positive, or `folder` cannot be written.
+    """
+    experiment.size(size)
+    num_processes = -1 if processes == -1 else check_int("processes", processes, 1)
+    stored = StoredResult(folder, experiment, size)
+    # Another process may be at the same work: whoever comes second waits and then finds it done.
+    with _locked(folder / f".{stored.name}.work") as work:
+        if stored.state is not State.CURRENT:
+            _fill(stored, work, num_processes)
+    return stored
+
+
+def _fill(stored: StoredResult, work: Path, processes: int) -> None:
+    experiment, size = stored.experiment, stored.experiment.size(stored.size)
+    # Now: the sources may be edited while this runs.
+    origin = inputs(experiment, stored.size)
+    _discard_stale_cells(work, origin)
+    cells = experiment.cells(size, experiment.seed)
+    _compute_missing(cells, work, processes)
+    finished = {cell.key: read_json(_file(work, cell.key)) for cell in cells}
+    rows = experiment.rows(size, {key: done["result"] for key, done in finished.items()})
+    stored.write(rows, origin, sum(done["seconds"] for done in finished.values()))
+
+
+def _discard_stale_cells(work: Path, now: dict[str, Any]) -> None:
+    """Keep the finished cells of an earlier run only if all that they depend on is the same."""
+    origin = work / "inputs.json"
+    if read_json(origin) != now:
+        stale = [path for path in work.glob("*.json") if path != origin]
+        if stale:
+            _log.info("%s: discarding cells that other inputs gave", now["experiment"])
+        for path in stale:
+            path.unlink()
+        (work / ".gitignore").write_text("*\n", "utf-8")
+        write_json(origin, now)
+
+
+def _compute_missing(cells: Sequence[Cell], work: Path, processes: int) -> None:
+    keys = [cell.key for cell in cells]
+    assert len(set(keys)) == len(keys), "two cells have one key"
+    missing = [cell for cell in cells if read_json(_file(work, cell.key)) is None]
+    num_done = len(cells) - len(missing)
+    _log.info("%s: %d of %d cells are done", work.stem.lstrip("."), num_done, len(cells))
+    # Large cells first, so that in the end no process waits long for another.
+    jobs = (joblib.delayed(_timed)(cell) for cell in reversed(missing))
+    parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered")
+    with tqdm(total=len(cells), initial=num_done, unit="cell", delay=2, disable=None) as bar:
+        for key, done in parallel(jobs):
+            write_json(_file(work, key), done)
+            bar.update()
+
+
+def _timed(cell: Cell) -> tuple[str, dict[str, Any]]:
+    started = time.perf_counter()
+    # On small matrices, more BLAS threads only wait for each other.
+    with redirect_stderr(cast("TextIO", _NotTerminal(sys.stderr))), threadpool_limits(1, "blas"):
+        result = cell.compute()
+    return cell.key, {"seconds": time.perf_counter() - started, "result": result}
+
+
+class _NotTerminal:
+    """Passes everything on, but is no terminal: progress bars within a cell stay away."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def isatty(self) -> bool:
+        return False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _file(work: Path, key: str) -> Path:
+    return work / f"{key}.json"
+
+
+@contextmanager
+def _locked(work: Path) -> Iterator[Path]:
+    """Give a folder that no other process uses, and remove it if the block succeeds.
+
+    The lock is on the folder itself. It ends with the process, however that ends.
+    """
+    descriptor = _lock(work)
+    try:
+        yield work
+        shutil.rmtree(work)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(work: Path) -> int:
+    while True:
+        try:
+            work.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(work, os.O_RDONLY)
+        except OSError as error:
+            raise InvalidInput(f"results cannot be written: {error}") from None
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        # While this process waited, the folder may have been removed, or removed and made again.
+        if work.is_dir() and os.path.samestat(os.fstat(descriptor), work.stat()):
+            return descriptor
+        os.close(descriptor)

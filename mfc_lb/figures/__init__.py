@@ -1,0 +1,44 @@
+"""The book's figures: a tidy table in, a matplotlib Figure out, one look for all."""
+
+from mfc_lb.figures.comparison import (
+    best_softmin,
+    crossing_by_size,
+    drops_by_delay,
+    drops_by_size,
+    policy_differences,
+)
+from mfc_lb.figures.convergence import agents_limit, distance_to_mean_field, drops_bias
+from mfc_lb.figures.illustrations import arrival_rates_by_filling, chebyshev_decay, loss_check
+from mfc_lb.figures.modelling_choices import choice_differences
+from mfc_lb.figures.populations import drops_by_population, population_gap
+from mfc_lb.figures.style import look, new_figure, styled
+from mfc_lb.figures.trajectories import (
+    herd,
+    herd_arrival_rates,
+    queue_length_distribution,
+    reported_queues,
+)
+
+__all__ = [
+    "agents_limit",
+    "arrival_rates_by_filling",
+    "best_softmin",
+    "chebyshev_decay",
+    "choice_differences",
+    "crossing_by_size",
+    "distance_to_mean_field",
+    "drops_bias",
+    "drops_by_delay",
+    "drops_by_population",
+    "drops_by_size",
+    "herd",
+    "herd_arrival_rates",
+    "look",
+    "loss_check",
+    "new_figure",
+    "policy_differences",
+    "population_gap",
+    "queue_length_distribution",
+    "reported_queues",
+    "styled",
+]

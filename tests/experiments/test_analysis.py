@@ -1,0 +1,151 @@
+"""Fits, crossings and sizes that suffice, on tables whose answers are known."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mfc_lb.errors import InvalidInput
+from mfc_lb.experiments.analysis import crossings, rates, where_choices_stop_mattering
+from mfc_lb.experiments.fits import fit_power_law
+
+SIZES = np.array([10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0])
+
+
+@pytest.mark.parametrize("exponent", [-1.0, -0.5, 0.7])
+@pytest.mark.parametrize("factor", [3.0, -3.0])
+def test_fit_recovers_an_exact_law(exponent, factor):
+    values = factor * SIZES**exponent
+    law = fit_power_law(SIZES, values, 0.01 * np.abs(values))
+    assert law.exponent == pytest.approx(exponent, abs=1e-6)
+    assert law.factor == pytest.approx(factor, rel=1e-5)
+    assert law(SIZES) == pytest.approx(values, rel=1e-5)
+
+
+def test_interval_covers_the_exponent_as_often_as_it_says():
+    """Also where the small values drown in noise, so that some of them are negative."""
+    rng, truth = np.random.default_rng(3), 80.0 / SIZES
+    errors = np.full(SIZES.size, 0.4)
+    laws = [
+        fit_power_law(SIZES, truth + errors * rng.standard_normal(SIZES.size), errors)
+        for _ in range(200)
+    ]
+    covered = np.mean([law.interval[0] < -1.0 < law.interval[1] for law in laws])
+    assert 0.93 <= covered <= 1.0
+    assert np.mean([law.exponent for law in laws]) == pytest.approx(-1.0, abs=0.01)
+
+
+def test_interval_widens_when_the_law_does_not_hold():
+    errors = np.full(SIZES.size, 1e-4)
+    straight = fit_power_law(SIZES, SIZES**-0.5, errors)
+    bent = fit_power_law(SIZES, SIZES**-0.5 * (1 + 0.1 * np.sin(SIZES)), errors)
+    assert np.diff(bent.interval) > 10 * np.diff(straight.interval)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "error", "message"),
+    [
+        ([1, 2], [1, 2], [1, 1], "x must be at least 3 places"),
+        ([1, 2, 3], [1, 2, 3], [1, 0, 1], "standard_error must be positive"),
+        ([1, 2, 3], [0.1, 0.1, 0.1], [1, 1, 1], "y must be clearly non-zero twice"),
+    ],
+)
+def test_fit_refuses_what_it_cannot_fit(x, y, error, message):
+    with pytest.raises(InvalidInput, match=message):
+        fit_power_law(x, y, error)
+
+
+def convergence_table() -> pd.DataFrame:
+    rows = []
+    for limit, measure, exponent in (
+        ("queues", "distance", -0.5),
+        ("queues", "bias", -1.0),
+        ("agents", "bias", -1.0),
+        ("agents", "distance", 0.0),
+    ):
+        for size in SIZES:
+            agents = {"num_queues": 10, "num_agents": 100 * size}
+            queues = {"num_queues": size, "num_agents": size**2}
+            rows.append(
+                {
+                    "limit": limit,
+                    "measure": measure,
+                    **(queues if limit == "queues" else agents),
+                    "delta_t": 5.0,
+                    "policy": "RND",
+                    "estimate": 2.0 * (size if limit == "queues" else 100 * size) ** exponent,
+                    "standard_error": 1e-6,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def test_rates_fit_each_measure_that_vanishes():
+    fitted = rates(convergence_table()).set_index(["limit", "measure"])
+    assert list(fitted.index) == [("queues", "distance"), ("queues", "bias"), ("agents", "bias")]
+    assert fitted.exponent.tolist() == pytest.approx([-0.5, -1.0, -1.0], abs=1e-4)
+    assert fitted.factor.tolist() == pytest.approx([2.0, 2.0, 2.0], rel=1e-3)
+
+
+def differences(policy_minus_random, standard_error: float) -> pd.DataFrame:
+    delays = np.arange(1.0, 11.0)
+    return pd.DataFrame(
+        {
+            "system": "finite",
+            "routing": "per_epoch",
+            "num_queues": 100.0,
+            "delta_t": delays,
+            "policy": "JSQ(2)",
+            "reference": "RND",
+            "estimate": policy_minus_random(delays),
+            "standard_error": standard_error,
+        }
+    )
+
+
+def test_crossing_is_the_root_and_its_error_follows_from_the_slope():
+    table = differences(lambda delay: 4.0 * (delay - 6.7), standard_error=0.4)
+    (crossing,) = crossings(table).itertuples()
+    assert crossing.delta_t == pytest.approx(6.7, abs=1e-9)
+    # Between two estimates the error is a little smaller than at one of them, 0.4/4.
+    assert (crossing.interval_high - crossing.interval_low) / 3.92 == pytest.approx(0.08, rel=0.2)
+    assert crossing.interval_low < 6.7 < crossing.interval_high
+
+
+def test_no_crossing_is_no_number():
+    (crossing,) = crossings(differences(lambda delay: 1.0 + delay, 0.01)).itertuples()
+    assert math.isnan(crossing.delta_t)
+    assert math.isnan(crossing.interval_low)
+
+
+def choices(relative: list[float], width: float) -> pd.DataFrame:
+    values = np.asarray(relative)
+    return pd.DataFrame(
+        {
+            "choice": "per_packet",
+            "system": "finite",
+            "policy": "RND",
+            "delta_t": 5.0,
+            "num_queues": SIZES[: len(relative)],
+            "relative": values,
+            "relative_low": values - width,
+            "relative_high": values + width,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("relative", "width", "expected"),
+    [
+        ([-0.1, -0.05, -0.005], 0.001, 50.0),
+        ([-0.1, -0.05, -0.03], 0.001, math.inf),
+        ([0.1, 0.005, 0.05, 0.002], 0.001, 100.0),
+        ([0.1, 0.05, 0.03], 0.04, 50.0),
+        ([0.001, 0.0, 0.0], 0.0, 10.0),
+    ],
+)
+def test_size_from_which_on_a_choice_does_not_matter(relative, width, expected):
+    (found,) = where_choices_stop_mattering(choices(relative, width)).itertuples()
+    assert found.num_queues == expected
+    assert found.relative == relative[0]

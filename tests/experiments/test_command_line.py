@@ -1,0 +1,77 @@
+"""`python -m mfc_lb.experiments`."""
+
+import sys
+
+import pytest
+
+from mfc_lb.experiments import EXPERIMENTS
+from mfc_lb.experiments.__main__ import main
+from mfc_lb.experiments.storage import StoredResult
+
+
+@pytest.fixture
+def command(monkeypatch, tmp_path, capfd):
+    """Run a command in an empty results folder; returns exit code, output and errors."""
+    monkeypatch.setenv("MFC_LB_RESULTS", str(tmp_path))
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["experiments", *arguments])
+        try:
+            main()
+            code = 0
+        except SystemExit as exit_:
+            code = exit_.code
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return call
+
+
+def test_list_names_every_experiment_and_its_state(command):
+    code, out, _ = command("list")
+    assert code == 0
+    assert all(name in out for name in EXPERIMENTS)
+    assert out.count("missing") == 2 * len(EXPERIMENTS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "nonsense"], "experiment must be one of"),
+        (["run", "comparison", "--size", "big"], "size must be 'quick' or 'paper', got 'big'"),
+        (["run", "comparison", "--processes", "0"], "processes must be an integer >= 1, got 0"),
+        (["run", "comparison", "--processes", "two"], "not a valid integer"),
+        (["run", "trajectories", "--output", "/dev/null/x"], "results cannot be written"),
+        (["run"], "Missing argument 'NAME'"),
+        (["reproduce", "--only", "nonsense"], "experiment must be one of"),
+        (["recompute"], "No such command"),
+    ],
+)
+def test_mistakes_are_one_line(command, arguments, message):
+    code, out, err = command(*arguments)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_run_then_reproduce(command, tmp_path):
+    code, out, _ = command("run", "trajectories", "--processes", "1")
+    assert code == 0
+    assert str(tmp_path / "trajectories-quick.csv") in out.replace("\n", "")
+    reproduce = ("reproduce", "--size", "quick", "--only", "trajectories", "--processes", "1")
+    code, out, _ = command(*reproduce)
+    assert code == 0
+    assert "equal" in out
+    stored = StoredResult(tmp_path, EXPERIMENTS["trajectories"], "quick")
+    content = stored.table.read_text().splitlines(keepends=True)
+    content[4] = content[4].replace(",fraction,", ",friction,")
+    stored.table.write_text("".join(content))
+    code, out, _ = command(*reproduce)
+    assert code == 1
+    assert "measure in row 4" in " ".join(out.split())
+
+
+def test_missing_result_is_a_difference(command):
+    code, out, _ = command("reproduce", "--size", "quick", "--only", "trajectories")
+    assert code == 1
+    assert "nothing is stored" in out

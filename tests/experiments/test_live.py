@@ -1,0 +1,70 @@
+"""The small experiments that notebooks run themselves."""
+
+import numpy as np
+import pytest
+
+from mfc_lb import ConstantPolicy, FiniteSystem, SystemParameters
+from mfc_lb import join_shortest_queue as jsq
+from mfc_lb import random_choice as rnd
+from mfc_lb.errors import InvalidInput
+from mfc_lb.experiments import live
+from mfc_lb.model import TableRule, matching_score_rule
+from mfc_lb.systems import MeanFieldSystem
+
+
+def test_stale_news_ends_at_the_mean_fields_next_distribution() -> None:
+    p = SystemParameters(delta_t=10.0)
+    table = live.stale_news(p, {"JSQ(2)": jsq(p)}, arrival_rate=0.9)
+    end = table[table.time == p.delta_t]
+    nu = end.fraction.to_numpy()
+    following, _ = MeanFieldSystem(p).step(nu, 0.9, jsq(p))
+    assert end.fraction @ end.mean_filling == pytest.approx(following @ p.fillings, rel=1e-12)
+    assert nu @ end.arrival_rate == pytest.approx(0.9, rel=1e-12)
+
+
+def test_stale_news_begins_with_what_was_reported() -> None:
+    p = SystemParameters(delta_t=2.0)
+    start = live.stale_news(p, {"RND": rnd(p)}, arrival_rate=0.6, num_times=2).query("time == 0")
+    assert start.mean_filling.tolist() == pytest.approx(start.reported.tolist(), abs=1e-14)
+
+
+def test_old_news_turns_the_order_of_the_queues_round() -> None:
+    p = SystemParameters(delta_t=10.0)
+    table = live.stale_news(p, {"JSQ(2)": jsq(p), "RND": rnd(p)}, arrival_rate=0.9)
+    end = table[table.time == p.delta_t].groupby("policy").mean_filling
+    assert end.apply(lambda means: means.is_monotonic_decreasing)["JSQ(2)"]
+    assert end.apply(lambda means: means.is_monotonic_increasing)["RND"]
+
+
+def test_stale_news_refuses_several_server_classes() -> None:
+    p = SystemParameters(service_rates=(1.0, 2.0), class_fractions=(0.5, 0.5))
+    with pytest.raises(InvalidInput, match="service_rates"):
+        live.stale_news(p, {"RND": rnd(p)}, arrival_rate=0.9)
+
+
+def test_delay_sweep_has_an_estimate_for_each_policy_and_delay() -> None:
+    size = {"num_agents": 100, "num_queues": 10, "num_runs": 3, "seed": 1}
+    table = live.delay_sweep(SystemParameters(), (5.0, 10.0), **size)
+    assert table.groupby(["policy", "delta_t"]).size().tolist() == [1, 1, 1, 1]
+    assert (table.interval_low <= table.estimate).all()
+    assert (table.estimate <= table.interval_high).all()
+
+
+def test_one_run_counts_the_drops_of_the_run() -> None:
+    p = SystemParameters(delta_t=5.0)
+    system = FiniteSystem(p, num_agents=1000, num_queues=50)
+    policy, levels = ConstantPolicy(jsq(p)), np.array([0, 0, 1])
+    table = live.one_run(system, {"JSQ(2)": policy}, levels, seed=3)
+    run = system.simulate(policy, levels, np.random.SeedSequence(3))
+    assert table.drops.iloc[-1] == pytest.approx(run.drops.sum())
+    assert table.time.tolist() == [0.0, 5.0, 10.0, 15.0]
+    assert table.arrival_rate.tolist() == [0.9, 0.9, 0.6, 0.6]
+
+
+def test_score_match_lists_equal_rates() -> None:
+    nu = np.full(6, 1 / 6)
+    table = np.random.default_rng(1).dirichlet(np.ones(2), size=(6, 6))
+    rule = TableRule(table)
+    scores = matching_score_rule(rule.arrival_rates(nu, 1.0), nu, 2)
+    match = live.score_match(rule, scores, nu)
+    assert match.rate.tolist() == pytest.approx(match.wanted_rate.tolist(), abs=1e-10)

@@ -1,0 +1,170 @@
+"""Every figure: labelled, in one look, the same bytes twice, and without pyplot."""
+
+import re
+import subprocess
+import sys
+from io import BytesIO
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+
+from mfc_lb import SystemParameters, figures, join_shortest_queue, random_choice, softmin
+from mfc_lb.experiments import illustrations, load
+from mfc_lb.experiments.analysis import crossings
+from mfc_lb.figures.style import WIDTH, look, new_figure, plain_log, plain_number
+
+
+def rates_table():
+    p = SystemParameters()
+    rules = {
+        "JSQ(2)": join_shortest_queue(p),
+        "RND": random_choice(p),
+        "softmin(1)": softmin(p, 1.0),
+    }
+    return illustrations.rates_by_filling(rules, np.full(6, 1 / 6), 0.9)
+
+
+DRAWN = {
+    "herd": lambda: figures.herd(load("trajectories")),
+    "reported_queues": lambda: figures.reported_queues(load("trajectories")),
+    "herd_arrival_rates": lambda: figures.herd_arrival_rates(load("trajectories")),
+    "queue_length_distribution": lambda: figures.queue_length_distribution(load("trajectories")),
+    "distance_to_mean_field": lambda: figures.distance_to_mean_field(load("convergence")),
+    "drops_bias": lambda: figures.drops_bias(load("convergence")),
+    "agents_limit": lambda: figures.agents_limit(load("convergence")),
+    "drops_by_delay": lambda: figures.drops_by_delay(load("comparison"), 100),
+    "drops_by_size": lambda: figures.drops_by_size(load("comparison")),
+    "policy_differences": lambda: figures.policy_differences(load("comparison"), 20, "per_epoch"),
+    "crossing_by_size": lambda: figures.crossing_by_size(crossings(load("comparison"))),
+    "best_softmin": lambda: figures.best_softmin(load("comparison")),
+    "drops_by_population": lambda: figures.drops_by_population(load("populations")),
+    "population_gap": lambda: figures.population_gap(load("populations"), 20),
+    "choice_differences": lambda: figures.choice_differences(load("modelling_choices")),
+    "chebyshev_decay": lambda: figures.chebyshev_decay(illustrations.chebyshev_errors([1.0, 5.0])),
+    "arrival_rates_by_filling": lambda: figures.arrival_rates_by_filling(rates_table()),
+    "loss_check": lambda: figures.loss_check(illustrations.random_routing_losses(num_epochs=50)),
+}
+
+TESTS = sorted(Path(__file__).parent.glob("test_*.py"))
+
+
+@pytest.fixture(scope="module", params=DRAWN)
+def figure(request) -> Figure:
+    drawn = DRAWN[request.param]()
+    drawn.draw_without_rendering()
+    return drawn
+
+
+def rendered(figure: Figure, suffix: str) -> bytes:
+    file = BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "test"}):
+        figure.savefig(file, format=suffix, metadata={"Date": None} if suffix == "svg" else None)
+    return file.getvalue()
+
+
+def test_axes_are_labelled(figure):
+    """Each panel says what is on its axes, or the figure or the panel at its edge does."""
+    ends = [panel.get_subplotspec() for panel in figure.axes]
+    columns = {
+        end.colspan.start
+        for panel, end in zip(figure.axes, ends, strict=True)
+        if panel.get_xlabel() or figure.get_supxlabel()
+    }
+    assert columns == {end.colspan.start for end in ends}
+    assert figure.get_supylabel() or any(panel.get_ylabel() for panel in figure.axes)
+
+
+def test_texts_fit_and_are_large_enough(figure):
+    width, height = figure.canvas.get_width_height()
+    for text in figure.findobj(mpl.text.Text):
+        if text.get_text() and text.get_visible():
+            assert text.get_fontsize() >= 8
+    texts = [figure._supxlabel, figure._supylabel, *figure.legends]
+    texts += [label for panel in figure.axes for label in (panel.title, panel._left_title)]
+    texts += [axis.label for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)]
+    for text in filter(None, texts):
+        box = text.get_window_extent()
+        assert box.width == 0 or (box.x0 >= -1 and box.x1 <= width + 1), text
+        assert box.height == 0 or (box.y0 >= -1 and box.y1 <= height + 1), text
+
+
+def test_legend_lies_outside_the_panels(figure):
+    for legend in figure.legends:
+        box = legend.get_window_extent()
+        assert not any(box.overlaps(panel.bbox) for panel in figure.axes)
+    assert not any(panel.get_legend() for panel in figure.axes)
+
+
+def test_face_is_opaque_white_and_width_fits_a_telephone(figure):
+    assert figure.get_facecolor() == to_rgba("white")
+    assert figure.get_figwidth() == WIDTH
+
+
+def test_every_panel_shows_something(figure):
+    assert all(panel.has_data() for panel in figure.axes)
+
+
+@pytest.mark.parametrize("name", ["herd", "drops_bias", "drops_by_delay", "choice_differences"])
+def test_the_same_bytes_twice(name):
+    first, second = DRAWN[name](), DRAWN[name]()
+    assert rendered(first, "svg") == rendered(first, "svg") == rendered(second, "svg")
+    assert rendered(first, "png") == rendered(second, "png")
+
+
+def test_look_does_not_depend_on_the_readers_settings():
+    plain = rendered(DRAWN["drops_by_delay"](), "png")
+    with mpl.rc_context({"font.size": 20, "lines.linewidth": 9, "axes.facecolor": "black"}):
+        assert rendered(DRAWN["drops_by_delay"](), "png") == plain
+
+
+def test_pyplot_is_not_touched():
+    program = (
+        "import sys; from mfc_lb import figures; from mfc_lb.experiments import illustrations\n"
+        "figures.loss_check(illustrations.random_routing_losses(num_epochs=5))\n"
+        "print('matplotlib.pyplot' in sys.modules)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "False"
+
+
+def test_policies_have_one_colour_and_marker_each():
+    looks = [look(name) for name in ("RND", "JSQ(2)", "softmin", "SED(2)", "MF")]
+    assert len({style.color for style in looks}) == len({style.marker for style in looks}) == 5
+    assert look("JSQ(2)") == look("JSQ(3)")
+    assert look("softmin(1)") == look("softmin")
+    figure = DRAWN["drops_by_delay"]()
+    lines = {line.get_color() for line in figure.axes[0].lines}
+    assert lines == {look(name).color for name in ("RND", "JSQ(2)", "softmin")}
+
+
+def test_all_exported_figures_are_tested():
+    drawing = {name for name in figures.__all__ if name not in ("look", "new_figure", "styled")}
+    assert set(DRAWN) <= drawing
+    source = "".join(path.read_text() for path in TESTS)
+    assert [name for name in drawing if not re.search(rf"figures\.{name}\b|{name}\(", source)] == []
+
+
+def test_plain_numbers():
+    numbers = [0.001, 0.5, 1, 20, 1000, 10_000, 99_000, 100_000, 1e-12]
+    texts = ["0.001", "0.5", "1", "20", "1000", "10 000", "99 000", "10⁵", "10⁻¹²"]
+    assert [plain_number(number) for number in numbers] == texts
+
+
+@pytest.mark.parametrize(
+    ("limits", "labels"), [((1, 50), ["1", "2", "5", "10", "20", "50"]), ((1, 1000), ["1", "10"])]
+)
+def test_log_axes_are_labelled_plainly(limits, labels):
+    figure, axes = new_figure(2.0)
+    axes[0, 0].set_xscale("log")
+    axes[0, 0].set_xlim(*limits)
+    plain_log(axes[0, 0].xaxis)
+    figure.draw_without_rendering()
+    shown = [label.get_text() for label in axes[0, 0].get_xticklabels()]
+    assert set(labels) <= set(shown)
+    assert not any("10^" in text or "$" in text for text in shown)
