@@ -60,7 +60,7 @@ def check_real(field: str, value: Any, minimum: float = 0.0, *, strict: bool = F
     require(not isinstance(value, (bool, np.bool_, str, bytes)), field, value, allowed)
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidInput(f"{field} must be {allowed}, got {_shorten(value)}") from None
     enough = number > minimum if strict else number >= minimum
     require(math.isfinite(number) and enough, field, value, allowed)
@@ -84,9 +84,12 @@ def check_reals(
 def as_float_array(field: str, values: Any) -> NDArray[np.float64]:
     """Return `values` as a float64 array, or refuse what is not numeric."""
     try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
         raise InvalidInput(f"{field} must be numeric, got {_shorten(values)}") from None
+    if array.dtype.kind not in "iuf":  # not text, nor complex, nor integers beyond 64 bits
+        raise InvalidInput(f"{field} must be numeric, got {_shorten(values)}")
+    return array.astype(np.float64, copy=False)
 
 
 def _shorten(value: object, limit: int = 80) -> str:

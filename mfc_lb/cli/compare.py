@@ -140,6 +140,8 @@ def _show(outcomes: list[list["Outcome"]]) -> None:
     from mfc_lb.cli.terminal import console, new_table
 
     first = outcomes[0][0]
+    nums_runs = sorted({group[0].effort.num_runs for group in outcomes})
+    runs = " or ".join(map(str, nums_runs))
     table = new_table(
         "Drops per queue",
         "policy",
@@ -150,7 +152,7 @@ def _show(outcomes: list[list["Outcome"]]) -> None:
         f"minus {first.policy}",
         "95 % interval",
         "mean field",
-        caption=f"{first.effort.num_runs} runs each, seed {first.effort.seed}; bold: fewest drops; "
+        caption=f"runs: {runs}; seed {first.effort.seed}; bold: fewest drops; "
         "s.e.: standard error of the drops; the interval is that of the difference",
     )
     for group in outcomes:

@@ -57,7 +57,7 @@ def rule_from_file(name: str, parameters: "SystemParameters", field: str) -> "De
         refuse(field, "a .npy, .csv or .json file", name)
     try:
         table = _read(path)
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         refuse(field, f"a readable {path.suffix} file ({reason})", name)
     if path.suffix.lower() == ".csv":

@@ -145,7 +145,7 @@ def _run_rows(outcome: "Outcome") -> list[Row]:
     drops, arrivals = outcome.result.total_drops.tolist(), outcome.arrivals.tolist()
     return [
         outcome.describe()
-        | {"run": run, "arrivals": arrivals[run], "drops": drops[run]}
+        | {"run": run, "expected_arrivals": arrivals[run], "drops": drops[run]}
         | {"mean_field_drops": expected[run]}
         for run in range(outcome.effort.num_runs)
     ]

@@ -114,7 +114,7 @@ def queue_rates(table: "pd.DataFrame", service_rate: float = 1.0) -> "Figure":
     Parameters
     ----------
     table : DataFrame
-        Of `mfc_lb.experiments.random_populations.queue_rates`.
+        Of `mfc_lb.experiments.finite_agents.queue_rates`.
     service_rate : float, optional
         Service rate α of the queues.
 

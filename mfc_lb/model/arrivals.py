@@ -111,7 +111,8 @@ class ArrivalProcess:
             If `generator` is not a rate matrix of the right shape.
         """
         matrix = as_float_array("generator", generator)
-        size = len(check_reals("rates", rates))
+        levels = check_reals("rates", rates)
+        size = len(levels)
         square = f"a finite {size} x {size} matrix"
         fits = matrix.shape == (size, size) and bool(np.isfinite(matrix).all())
         require(fits, "generator", generator, square)
@@ -123,10 +124,13 @@ class ArrivalProcess:
         balanced = bool(np.abs(sums).max() <= 1e-9 * scale)
         require(balanced, "generator", sums.tolist(), "a matrix whose rows sum to 0; their sums")
         step = check_real("delta_t", delta_t, strict=True)
+        require(scale * step < 1e9, "delta_t", delta_t, "shorter than 1e9 changes of level")
         kernel = np.clip(scipy.linalg.expm(matrix * step), 0.0, None)
         kernel /= kernel.sum(axis=1, keepdims=True)
         start = _stationary(kernel) if initial is None else initial
-        return cls(rates=tuple(rates), kernel=_as_rows(kernel), initial=tuple(start))
+        chances = check_probabilities("initial", start)
+        require(chances.ndim == 1, "initial", initial, f"{size} probabilities")
+        return cls(rates=levels, kernel=_as_rows(kernel), initial=tuple(chances.tolist()))
 
     @property
     def num_levels(self) -> int:

@@ -75,7 +75,10 @@ def softmin(parameters: SystemParameters, beta: float) -> ScoreRule:
     ScoreRule
         With scores −β z.
     """
-    return score_rule(parameters, -check_real("beta", beta) * parameters.fillings)
+    sharpness = check_real("beta", beta)
+    finite = sharpness * parameters.buffer_size < np.inf
+    require(finite, "beta", beta, "a finite number >= 0, times the buffer size too")
+    return score_rule(parameters, -sharpness * parameters.fillings)
 
 
 def score_rule(parameters: SystemParameters, scores: ArrayLike) -> ScoreRule:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mfc_lb.errors import require
+
 # The integrand is analytic for |Im u| < π/2: the error is about exp(−π²/STEP) = 7e-18.
 STEP = 0.25
 # exp(−38) = 3e-17 of a clock's mass lies left of its mean, in logarithmic time, by more than 38.
@@ -22,32 +24,31 @@ LEFT, RIGHT = 38.0, 4.0
 MAX_GAP = 60.0
 
 
-def race_rates(
-    nu: NDArray[np.float64], scores: NDArray[np.float64], num_choices: int
-) -> NDArray[np.float64]:
-    """Return λ(s)/λ of the score rule, with error about 1e-15 times d.
+class ExponentialRace:
+    """The race of one score rule: its quadrature, set up once.
 
     Parameters
     ----------
-    nu : ndarray, shape (..., S)
-        Distribution over states.
     scores : ndarray, shape (S,)
-        Finite scores, one rule for the whole batch.
+        Finite scores; a batch of them is refused.
     num_choices : int
         Number d of sampled queues.
-
-    Returns
-    -------
-    ndarray, shape (..., S)
-        The rates per unit of λ.
     """
-    compressed = _compress_gaps(scores)
-    times = np.arange(-compressed.max() - LEFT, -compressed.min() + RIGHT, STEP)
-    log_hazard = np.minimum(times[:, None] + compressed, 50.0)
-    survival = np.exp(-np.exp(log_hazard))
-    rivals = nu @ survival.T
-    density = np.exp(log_hazard) * survival
-    return np.asarray(STEP * num_choices * rivals ** (num_choices - 1) @ density)
+
+    def __init__(self, scores: NDArray[np.float64], num_choices: int) -> None:
+        single = isinstance(scores, np.ndarray) and scores.ndim == 1
+        require(single, "scores shape", scores.shape, "(S,) where S^d is too large for a table")
+        compressed = _compress_gaps(scores)
+        times = np.arange(-compressed.max() - LEFT, -compressed.min() + RIGHT, STEP)
+        hazard = np.exp(np.minimum(times[:, None] + compressed, 50.0))
+        self._survival = np.exp(-hazard)
+        self._density = hazard * self._survival
+        self._num_choices = num_choices
+
+    def rates(self, nu: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return λ(s)/λ at distributions ν of shape (..., S), with error about 1e-15 times d."""
+        rivals = (nu @ self._survival.T) ** (self._num_choices - 1)
+        return np.asarray(STEP * self._num_choices * rivals @ self._density)
 
 
 def _compress_gaps(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,6 +11,11 @@ from mfc_lb.errors import check_int, check_real, check_reals, require
 from mfc_lb.model.arrivals import ArrivalProcess
 from mfc_lb.model.probabilities import check_probabilities
 
+#: Largest number d of choices: binomial coefficients of d must fit into float64.
+MAX_CHOICES = 1000
+#: Largest number of epochs of a run.
+MAX_EPOCHS = 10**9
+
 
 @dataclass(frozen=True)
 class SystemParameters:
@@ -20,7 +25,7 @@ class SystemParameters:
     ----------
     buffer_size : int, >= 1
         Largest filling B of a queue, the packet in service included.
-    num_choices : int, >= 1
+    num_choices : int, 1 to 1000
         Number d of queues that an agent samples, uniformly and with replacement.
     service_rates : sequence of float, > 0
         Service rate α of each server class, in packets per unit of time.
@@ -69,7 +74,7 @@ class SystemParameters:
         require(is_process, "arrivals", self.arrivals, "an ArrivalProcess")
         self._store(
             buffer_size=check_int("buffer_size", self.buffer_size, 1),
-            num_choices=check_int("num_choices", self.num_choices, 1),
+            num_choices=check_int("num_choices", self.num_choices, 1, MAX_CHOICES),
             service_rates=rates,
             class_fractions=tuple(shares.tolist()),
             delta_t=check_real("delta_t", self.delta_t, strict=True),
@@ -123,4 +128,6 @@ class SystemParameters:
         int
             At least one.
         """
-        return max(1, round(check_real("horizon", horizon, strict=True) / self.delta_t))
+        epochs = check_real("horizon", horizon, strict=True) / self.delta_t
+        require(epochs < MAX_EPOCHS, "horizon", horizon, f"less than {MAX_EPOCHS:g} epochs long")
+        return max(1, round(epochs))

@@ -41,7 +41,7 @@ def check_probabilities(field: str, values: Any) -> NDArray[np.float64]:
     return np.asarray(normalised.reshape(array.shape))
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")  # a sum of zero is refused, not divided by
 def _normalise(rows: Any) -> tuple[Any, bool]:
     normalised, valid = np.empty_like(rows), True
     for row in range(rows.shape[0]):

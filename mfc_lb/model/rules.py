@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.errors import InvalidInput, as_float_array, check_int, require
-from mfc_lb.model.exponential_race import race_rates
+from mfc_lb.model.exponential_race import ExponentialRace
 from mfc_lb.model.packet_split import (
     PacketSplit,
     check_enumerable,
@@ -23,6 +23,7 @@ from mfc_lb.model.packet_split import (
     split_by_scores,
     split_by_table,
 )
+from mfc_lb.model.parameters import MAX_CHOICES
 from mfc_lb.model.priority_rates import PriorityOrder, distinct_priority_rates, priority_rates
 from mfc_lb.model.probabilities import check_probabilities
 
@@ -107,7 +108,7 @@ class DecisionRule(ABC):
         entries = self.num_choices * float(self.num_states) ** self.num_choices
         small = entries <= MAX_ARRAY_ENTRIES
         require(small, "decision rule as an array", f"{entries:g} entries", "small enough")
-        return np.asarray(self._table(), dtype=dtype)
+        return np.array(self._table(), dtype=dtype)
 
     def __getitem__(self, index: Any) -> Any:
         """Return entries of the rule as an array."""
@@ -136,7 +137,7 @@ class PriorityRule(DecisionRule):
         ordered = values.ndim == 1 and values.size > 0 and not np.isnan(values).any()
         require(ordered, "keys", keys, "a vector without NaN")
         self.num_states = values.size
-        self.num_choices = check_int("num_choices", num_choices, 1)
+        self.num_choices = check_int("num_choices", num_choices, 1, MAX_CHOICES)
         self.group_of_state = np.unique(values, return_inverse=True)[1]
         self._order = PriorityOrder.of(values)
 
@@ -277,7 +278,7 @@ class ScoreRule(_TensorRule):
     def __init__(self, scores: Any, num_choices: int) -> None:
         self.scores = scores if hasattr(scores, "requires_grad") else _finite_scores(scores)
         self.num_states = self.scores.shape[-1]
-        self.num_choices = check_int("num_choices", num_choices, 1)
+        self.num_choices = check_int("num_choices", num_choices, 1, MAX_CHOICES)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -296,7 +297,11 @@ class ScoreRule(_TensorRule):
         """Return λ(s), see `DecisionRule.arrival_rates`."""
         if self._tabulated:
             return super().arrival_rates(nu, arrival_rate)
-        return _per_state(arrival_rate) * race_rates(nu, self.scores, self.num_choices)
+        return _per_state(arrival_rate) * self._race.rates(nu)
+
+    @cached_property
+    def _race(self) -> ExponentialRace:
+        return ExponentialRace(self.scores, self.num_choices)
 
     def distinct_arrival_rates(
         self, counts: NDArray[np.int64], arrival_rate: float

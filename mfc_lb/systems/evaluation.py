@@ -12,11 +12,15 @@ from tqdm import tqdm
 
 from mfc_lb.errors import check_int, require
 from mfc_lb.model import Policy
+from mfc_lb.model.parameters import MAX_EPOCHS
 from mfc_lb.systems.mean_field import MeanFieldSystem
 from mfc_lb.systems.queue_system import QueueSystem
 from mfc_lb.systems.trajectory import Trajectory
 
 System = MeanFieldSystem | QueueSystem
+
+#: Largest number of runs of an evaluation.
+MAX_RUNS = 10**9
 
 
 @dataclass(frozen=True)
@@ -178,6 +182,8 @@ def evaluate(
     >>> 37.0 < result.mean < 44.0  # exactly 40.53 in expectation
     True
     """
+    require(callable(policy), "policy", policy, "a policy, such as ConstantPolicy(rule)")
+    _check_processes(processes)
     levels = _draw_levels(system, num_epochs, num_runs, seed)
     if isinstance(system, MeanFieldSystem):
         return EvaluationResult(system.simulate(policy, levels, nu).drops, levels)
@@ -230,8 +236,8 @@ def run_seed(seed: int, run: int) -> tuple[np.random.SeedSequence, np.random.See
 
 
 def _draw_levels(system: System, num_epochs: int, num_runs: int, seed: int) -> NDArray[np.int64]:
-    runs = check_int("num_runs", num_runs, 1)
-    epochs = check_int("num_epochs", num_epochs, 1)
+    runs = check_int("num_runs", num_runs, 1, MAX_RUNS)
+    epochs = check_int("num_epochs", num_epochs, 1, MAX_EPOCHS)
     check_int("seed", seed, 0)
     sample = system.parameters.arrivals.sample_levels
     generators = (np.random.default_rng(run_seed(seed, run)[0]) for run in range(runs))
@@ -239,4 +245,7 @@ def _draw_levels(system: System, num_epochs: int, num_runs: int, seed: int) -> N
 
 
 def _check_processes(processes: int) -> int:
-    return -1 if processes == -1 else check_int("processes", processes, 1)
+    if processes != -1:
+        require(processes != 0, "processes", processes, "an integer >= 1, or -1 for every core")
+        return check_int("processes", processes, 1)
+    return -1

@@ -9,7 +9,7 @@ from mfc_lb.errors import InvalidInput, as_float_array, require
 from mfc_lb.model import DecisionRule, Policy, SystemParameters, as_decision_rule
 from mfc_lb.model.probabilities import check_probabilities
 from mfc_lb.systems.propagator import EpochPropagator
-from mfc_lb.systems.trajectory import Trajectory
+from mfc_lb.systems.trajectory import Trajectory, check_levels
 
 
 class MeanFieldSystem:
@@ -36,6 +36,8 @@ class MeanFieldSystem:
     """
 
     def __init__(self, parameters: SystemParameters) -> None:
+        is_parameters = isinstance(parameters, SystemParameters)
+        require(is_parameters, "parameters", parameters, "SystemParameters")
         self.parameters = parameters
         self.propagator = EpochPropagator(parameters)
 
@@ -89,7 +91,7 @@ class MeanFieldSystem:
         Trajectory
             Distributions of shape (..., E+1, S) and expected drops of shape (..., E).
         """
-        paths = np.asarray(levels)
+        paths = check_levels(levels, self.parameters)
         start = self.parameters.empty_distribution if nu is None else nu
         present = self._checked_distribution(start)
         present = np.broadcast_to(present, (*paths.shape[:-1], present.shape[-1]))
@@ -97,15 +99,20 @@ class MeanFieldSystem:
         distributions, drops = [present], []
         for epoch in range(paths.shape[-1]):
             rule = as_decision_rule(policy(present, paths[..., epoch]), self.parameters)
-            present, lost = self._advance(present, rates[..., epoch], rule)
+            present, dropped = self._advance(present, rates[..., epoch], rule)
             distributions.append(present)
-            drops.append(lost)
-        return Trajectory(np.stack(distributions, axis=-2), np.stack(drops, axis=-1))
+            drops.append(dropped)
+        lost = np.stack(drops, axis=-1) if drops else np.zeros(paths.shape)
+        return Trajectory(np.stack(distributions, axis=-2), lost)
 
     def _advance(
         self, nu: NDArray[np.float64], rate: Any, rule: DecisionRule
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        rates = rule.arrival_rates(nu, rate)
+        try:
+            rates = rule.arrival_rates(nu, rate)
+        except ValueError:
+            batches = f"batches of nu {nu.shape[:-1]}, arrival_rate {np.shape(rate)} and rule"
+            raise InvalidInput(f"{batches} {rule.shape} must broadcast") from None
         if rates.shape != nu.shape:
             nu, rates = np.broadcast_arrays(nu, rates)
         return self.propagator.push_forward(nu, rates)
@@ -128,5 +135,5 @@ def _checked_rate(arrival_rate: ArrayLike) -> NDArray[np.float64] | float:
     lowest, highest = (array.min(), array.max()) if array.size > 1 else (rate, rate)
     # Written so that NaN does not pass.
     if not (array.size > 0 and lowest >= 0.0 and highest < np.inf):
-        raise InvalidInput(f"arrival_rate must be finite and >= 0, got {arrival_rate!r}")
+        require(False, "arrival_rate", arrival_rate, "finite and >= 0")
     return rate

@@ -9,12 +9,15 @@ import scipy.fft
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from mfc_lb.errors import require
 from mfc_lb.model.parameters import SystemParameters
 from mfc_lb.systems.queue import chebyshev_degree, epoch_by_expm
 
 # Distributions that are advanced side by side, so that a core's vector unit works on all of them;
 # the arrays of one block fit into its first cache.
 BLOCK = 32
+#: Largest number of coefficients of a series.
+MAX_COEFFICIENTS = 2**26
 
 
 class EpochPropagator:
@@ -147,6 +150,11 @@ def _interpolate(parameters: SystemParameters, upper: float) -> _Series:
     """Interpolate an epoch on the rates [0, upper] at the Chebyshev points of the first kind."""
     p = parameters
     num_nodes = chebyshev_degree(upper * p.delta_t) + 1
+    entries = num_nodes * p.num_states * (p.buffer_size + 2)
+    small = entries <= MAX_COEFFICIENTS
+    require(
+        small, "delta_t", p.delta_t, f"shorter at arrival rates up to {upper:g} and this buffer"
+    )
     angles = np.pi * (np.arange(num_nodes) + 0.5) / num_nodes
     nodes = upper * (1.0 + np.cos(angles)) / 2.0
     # The matrices are small and many: the threads of BLAS would only wait for each other.

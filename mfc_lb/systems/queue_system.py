@@ -15,7 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.errors import as_float_array, check_int, require
 from mfc_lb.model import DecisionRule, Policy, SystemParameters, as_decision_rule
-from mfc_lb.systems.trajectory import Trajectory
+from mfc_lb.systems.trajectory import Trajectory, check_levels
+
+#: Bound on the expected number of events of a queue in an epoch, which are simulated one by one.
+MAX_EVENTS = 1e9
 
 
 class QueueSystem(ABC):
@@ -42,6 +45,10 @@ class QueueSystem(ABC):
         is_flag = isinstance(distinct_queues, bool)
         require(is_flag, "distinct_queues", distinct_queues, "True or False")
         self.distinct_queues = distinct_queues
+        busiest = self.num_queues * max(parameters.arrivals.rates) + max(parameters.service_rates)
+        events = busiest * parameters.delta_t
+        most = f"so short that fewer than {MAX_EVENTS:g} events are expected at a queue in an epoch"
+        require(events < MAX_EVENTS, "delta_t", parameters.delta_t, most)
 
     def initial_states(self, nu: ArrayLike | None = None) -> NDArray[np.int64]:
         """Return the states of M queues that are distributed as nearly like ν as M allows.
@@ -91,13 +98,14 @@ class QueueSystem(ABC):
         """
         sampling, service = (np.random.default_rng(child) for child in seed.spawn(2))
         states = self.initial_states(nu)
-        num_epochs = len(levels)
+        path = check_levels(levels, self.parameters)
+        num_epochs = len(path)
         distributions = np.empty((num_epochs + 1, self.parameters.num_states))
         totals = np.empty((num_epochs, 3))
         counts = self._count(states)
         distributions[0] = counts / self.num_queues
-        for epoch, level in enumerate(levels):
-            rule = self._rule(policy(distributions[epoch], int(level)))
+        for epoch, level in enumerate(path):
+            rule = self._rule(policy(distributions[epoch].copy(), int(level)))
             rate = self.parameters.arrivals.rates[level]
             rates = self._queue_rates(states, counts, rate, rule, sampling)
             totals[epoch] = self._serve(states, rates, service)

@@ -37,7 +37,8 @@ def blocking_rate(
     [0.113420294989532, 0.166666666666667]
     """
     rate = as_float_array("arrival_rate", arrival_rate)
-    require(bool((rate >= 0).all()), "arrival_rate", arrival_rate, "finite and >= 0")
+    valid = bool(((rate >= 0) & np.isfinite(rate)).all())
+    require(valid, "arrival_rate", arrival_rate, "finite and >= 0")
     fillings = np.arange(check_int("buffer_size", buffer_size, 1) + 1)
     load = rate[..., None] / check_real("service_rate", service_rate, strict=True)
     # Dividing by the largest power keeps every term below one; no case for ρ = 1 is needed.

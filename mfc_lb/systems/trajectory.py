@@ -1,9 +1,13 @@
 """What a simulated path consists of."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mfc_lb.errors import require
+from mfc_lb.model import SystemParameters
 
 
 @dataclass(frozen=True)
@@ -24,3 +28,13 @@ class Trajectory:
     drops: NDArray[np.float64]
     arrivals: NDArray[np.float64] | None = None
     departures: NDArray[np.float64] | None = None
+
+
+def check_levels(levels: Any, parameters: SystemParameters) -> NDArray[np.int64]:
+    """Return paths of arrival levels as an array, or refuse what is not a level."""
+    paths = np.asarray(levels)
+    num_levels = parameters.arrivals.num_levels
+    known = paths.ndim > 0 and paths.dtype.kind in "iu"
+    known = known and bool(((paths >= 0) & (paths < num_levels)).all())
+    require(known, "levels", levels, f"paths of integers from 0 to {num_levels - 1}")
+    return paths

@@ -93,7 +93,11 @@ BAD_WORDS = [
     (["--num-queue", "3"], "--num-queue", "--num-queues"),
     (["--num-queues"], "--num-queues", "requires an argument"),
     (["jsq"], "jsq"),
-    (["--buffer-size", "100", "--num-choices", "4", "--policy", "softmin"], "S^d", "per_epoch"),
+    (
+        ["--buffer-size", "100", "--num-choices", "4", "--policy", "softmin"],
+        "outcomes of sampling",
+        "per_epoch",
+    ),
 ]
 
 

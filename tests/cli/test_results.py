@@ -56,7 +56,7 @@ def test_simulate_columns(table):
         "num_epochs",
         "seed",
         "run",
-        "arrivals",
+        "expected_arrivals",
         "drops",
         "mean_field_drops",
     ]
@@ -74,7 +74,7 @@ def test_simulate_is_the_librarys_evaluation(table):
     assert floats(rows, "drops").tolist() == result.total_drops.tolist()
     assert floats(rows, "mean_field_drops").tolist() == limit.total_drops.tolist()
     rates = np.array([0.9, 0.6])[result.levels]
-    assert floats(rows, "arrivals") == pytest.approx(4.0 * rates.sum(axis=1))
+    assert floats(rows, "expected_arrivals") == pytest.approx(4.0 * rates.sum(axis=1))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_compare_pairs_policies_on_arrival_rates(table):
     assert float(second["difference"]) == pytest.approx(difference.mean())
     error = difference.std(ddof=1) / np.sqrt(5)
     assert float(second["difference_standard_error"]) == pytest.approx(error)
-    drops, arrivals = (floats(runs["jsq"], name).sum() for name in ("drops", "arrivals"))
+    drops, arrivals = (floats(runs["jsq"], name).sum() for name in ("drops", "expected_arrivals"))
     assert float(second["drop_fraction"]) == pytest.approx(drops / arrivals)
 
 

@@ -6,9 +6,9 @@ from matplotlib.figure import Figure
 from mfc_lb import SystemParameters
 from mfc_lb import join_shortest_queue as jsq
 from mfc_lb.experiments.comparison import ComparisonSize
+from mfc_lb.experiments.finite_agents import queue_rates as rate_law
 from mfc_lb.experiments.live_cases import compute
 from mfc_lb.experiments.live_cases import paths_to_limit as follow
-from mfc_lb.experiments.random_populations import queue_rates as rate_law
 from mfc_lb.figures import live_cases as figures
 
 

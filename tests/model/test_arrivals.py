@@ -80,6 +80,10 @@ def test_an_absorbing_level_and_a_zero_rate_are_legal():
         ({"kernel": ((0.8, 0.3), (0.5, 0.5))}, "kernel[0] must sum to 1 within 1e-09"),
         ({"kernel": ((1.2, -0.2), (0.5, 0.5))}, "kernel[0] must be made of probabilities >= 0"),
         ({"kernel": ((1, 0), (np.nan, 1))}, "kernel[1] must be made of probabilities >= 0"),
+        ({"kernel": ((0, 0), (0.5, 0.5))}, "kernel[0] must sum to 1 within 1e-09, got a sum of 0"),
+        ({"initial": (0, 0)}, "initial must sum to 1 within 1e-09, got a sum of 0"),
+        ({"kernel": ((1j, 0), (0, 1))}, "kernel must be numeric"),
+        ({"kernel": (("0.5", "0.5"), ("0.5", "0.5"))}, "kernel must be numeric"),
         ({"kernel": "high"}, "kernel must be numeric, got 'high'"),
         ({"initial": (0.5, 0.4)}, "initial must sum to 1"),
         ({"initial": (1.0,)}, "initial must be one probability for each of the 2 rates"),
@@ -88,6 +92,11 @@ def test_an_absorbing_level_and_a_zero_rate_are_legal():
 def test_refusals(arguments, message):
     with pytest.raises(InvalidInput, match=re.escape(message)):
         ArrivalProcess(**arguments)
+
+
+def test_a_generator_with_far_too_many_changes_in_an_epoch_is_refused():
+    with pytest.raises(InvalidInput, match="delta_t must be shorter than 1e9 changes of level"):
+        ArrivalProcess.from_generator((1.0, 0.5), [[-1, 1], [1, -1]], 1e300)
 
 
 @pytest.mark.parametrize(

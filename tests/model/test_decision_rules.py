@@ -16,7 +16,7 @@ from mfc_lb import (
     softmin,
 )
 from mfc_lb.model import PriorityRule, ScoreRule, TableRule, as_decision_rule, matching_score_rule
-from mfc_lb.model.exponential_race import race_rates
+from mfc_lb.model.exponential_race import ExponentialRace
 
 CASES = [(1, 1), (1, 4), (2, 2), (2, 6), (3, 4), (4, 3)]
 
@@ -160,7 +160,7 @@ def test_the_exponential_race_equals_the_table(spread, num_choices):
     nu = generator.dirichlet(np.ones(5), size=3)
     nu[0] = [0, 0, 1, 0, 0]
     expected = ScoreRule(scores, num_choices).arrival_rates(nu, 1.0)
-    assert race_rates(nu, scores, num_choices) == pytest.approx(expected, abs=1e-14)
+    assert ExponentialRace(scores, num_choices).rates(nu) == pytest.approx(expected, abs=1e-14)
 
 
 def test_large_buffers_and_many_choices_need_no_table():
@@ -177,6 +177,12 @@ def test_large_buffers_and_many_choices_need_no_table():
         _ = softmin(p, 0.3).packet_split
     with pytest.raises(InvalidInput, match=re.escape("S^d <= 32768, got 101^4")):
         softmin(p, 0.3).distinct_arrival_rates(np.full(101, 10), 0.9)
+
+
+def test_the_array_of_a_rule_is_a_copy():
+    rule = TableRule(np.full((3, 3, 2), 0.5))
+    np.array(rule)[0, 0] = [1.0, 0.0]
+    assert rule[0, 0].tolist() == [0.5, 0.5]
 
 
 def test_permuting_the_slots_of_a_table_changes_no_rate():

@@ -45,8 +45,10 @@ def test_numpy_scalars_and_lists_are_stored_as_plain_values():
         ("buffer_size", 2.5, "an integer >= 1"),
         ("buffer_size", "5", "an integer >= 1"),
         ("buffer_size", True, "an integer >= 1"),
-        ("num_choices", 0, "an integer >= 1"),
-        ("num_choices", -1, "an integer >= 1"),
+        ("num_choices", 0, "an integer >= 1 and <= 1000"),
+        ("num_choices", -1, "an integer >= 1 and <= 1000"),
+        ("num_choices", 1100, "an integer >= 1 and <= 1000"),
+        ("delta_t", 1j, "a finite number > 0"),
         ("delta_t", 0.0, "a finite number > 0"),
         ("delta_t", -1.0, "a finite number > 0"),
         ("delta_t", float("nan"), "a finite number > 0"),
@@ -80,6 +82,13 @@ def test_a_wrong_value_is_refused_with_field_value_and_range(field, value, allow
 def test_wrong_server_classes_are_refused(changes, message):
     with pytest.raises(InvalidInput, match=re.escape(message)):
         SystemParameters(**changes)
+
+
+def test_numbers_beyond_float64_are_refused():
+    with pytest.raises(InvalidInput, match="delta_t must be a finite number > 0, got 1000"):
+        SystemParameters(delta_t=10**400)
+    with pytest.raises(InvalidInput, match=r"horizon must be less than 1e\+09 epochs long"):
+        SystemParameters(delta_t=1e-300).num_epochs(1e300)
 
 
 def test_replace_checks_again():

@@ -128,18 +128,23 @@ def test_one_level_and_many_levels():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"num_epochs": 0}, "num_epochs must be an integer >= 1, got 0"),
-        ({"num_runs": 0}, "num_runs must be an integer >= 1, got 0"),
-        ({"num_runs": 2.5}, "num_runs must be an integer >= 1, got 2.5"),
+        ({"num_epochs": 0}, "num_epochs must be an integer >= 1 and <= 1000000000, got 0"),
+        ({"num_runs": 0}, "num_runs must be an integer >= 1 and <= 1000000000, got 0"),
+        ({"num_runs": 2.5}, "num_runs must be an integer >= 1 and <= 1000000000, got 2.5"),
         ({"seed": -1}, "seed must be an integer >= 0, got -1"),
         ({"seed": None}, "seed must be an integer >= 0, got None"),
-        ({"processes": 0}, "processes must be an integer >= 1, got 0"),
+        ({"processes": 0}, "processes must be an integer >= 1, or -1 for every core, got 0"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, message):
     given = {"num_epochs": 2, "num_runs": 2, "seed": 1} | arguments
     with pytest.raises(InvalidInput, match=re.escape(message)):
         evaluate(SYSTEMS[1], JSQ, **given)
+
+
+def test_a_rule_is_not_a_policy():
+    with pytest.raises(InvalidInput, match=r"policy must be a policy, such as ConstantPolicy"):
+        evaluate(SYSTEMS[1], random_choice(PARAMETERS), num_epochs=2, num_runs=2, seed=1)
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, 95, float("nan"), "high"])

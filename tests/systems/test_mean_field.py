@@ -158,6 +158,9 @@ def test_long_runs_keep_their_mass():
         ([1, 0, 0, 0, 0, 0], np.nan, "arrival_rate must be finite and >= 0, got nan"),
         ([1, 0, 0, 0, 0, 0], np.inf, "arrival_rate must be finite and >= 0, got inf"),
         ([1, 0, 0, 0, 0, 0], "high", "arrival_rate must be numeric, got 'high'"),
+        ([0, 0, 0, 0, 0, 0], 0.9, "nu must sum to 1 within 1e-09, got a sum of 0.0"),
+        (np.full((3, 6), 1 / 6), [0.9, 0.6], "batches of nu (3,), arrival_rate (2,) and rule"),
+        ([1, 0, 0, 0, 0, 0], 1e300, "delta_t must be shorter at arrival rates up to"),
     ],
 )
 def test_wrong_arguments_are_refused(nu, rate, message):

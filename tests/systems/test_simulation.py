@@ -225,12 +225,48 @@ def test_queues_are_apportioned_by_largest_remainders():
             "num_queues must be an integer >= 2, got 1",
         ),
         ({"parameters": 5}, "parameters must be SystemParameters, got 5"),
+        # Where single events are too many to simulate, numbers would silently be wrong.
+        (
+            {"parameters": SystemParameters(arrivals=ArrivalProcess.constant(1e19))},
+            "delta_t must be so short that fewer than 1e+09 events are expected",
+        ),
     ],
 )
 def test_wrong_systems_are_refused(arguments, message):
     given = {"parameters": SystemParameters(), "num_agents": 100, "num_queues": 10} | arguments
     with pytest.raises(InvalidInput, match=re.escape(message)):
         FiniteSystem(**given)
+
+
+@pytest.mark.parametrize("levels", [[7], [-1], [0.5], 0, "high"])
+def test_levels_that_there_are_not_are_refused(levels):
+    p = SystemParameters()
+    policy, seed = ConstantPolicy(random_choice(p)), np.random.SeedSequence(1)
+    for simulate in (
+        MeanFieldSystem(p).simulate,
+        lambda policy, levels: InfiniteAgentSystem(p, 5).simulate(policy, levels, seed),
+    ):
+        with pytest.raises(InvalidInput, match="levels must be paths of integers from 0 to 1"):
+            simulate(policy, levels)
+
+
+def test_no_epochs_are_no_drops():
+    p = SystemParameters()
+    policy, none = ConstantPolicy(random_choice(p)), np.zeros(0, dtype=int)
+    assert MeanFieldSystem(p).simulate(policy, none).drops.shape == (0,)
+    finite = InfiniteAgentSystem(p, 5).simulate(policy, none, np.random.SeedSequence(1))
+    assert finite.drops.shape == (0,)
+
+
+def test_a_policy_cannot_change_the_past():
+    p = SystemParameters()
+
+    def vandal(nu, level):  # noqa: ARG001
+        nu[:] = 0.0
+        return random_choice(p)
+
+    path = InfiniteAgentSystem(p, 5).simulate(vandal, [0, 0], np.random.SeedSequence(1))
+    assert path.distributions.sum(axis=1) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("index", range(5))

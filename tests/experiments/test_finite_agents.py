@@ -7,7 +7,7 @@ import pytest
 
 from mfc_lb import ConstantPolicy, FiniteSystem, SystemParameters, evaluate, random_choice
 from mfc_lb.errors import InvalidInput
-from mfc_lb.experiments.random_populations import queue_rates, random_drops_by_population
+from mfc_lb.experiments.finite_agents import queue_rates, random_drops_by_population
 from mfc_lb.systems import random_routing_drops
 
 
