@@ -83,6 +83,8 @@ def check_reals(
 
 def as_float_array(field: str, values: Any) -> NDArray[np.float64]:
     """Return `values` as a float64 array, or refuse what is not numeric."""
+    if type(values) is np.ndarray and values.dtype == np.float64:
+        return values
     try:
         array = np.asarray(values)
     except ValueError:  # rows of different lengths

@@ -93,7 +93,7 @@ class SystemParameters:
         """Number C of server classes."""
         return len(self.service_rates)
 
-    @property
+    @cached_property
     def num_states(self) -> int:
         """Number S = C·(B+1) of queue states."""
         return self.num_classes * (self.buffer_size + 1)

@@ -120,12 +120,9 @@ class MeanFieldSystem:
     def _checked_distribution(self, nu: ArrayLike) -> NDArray[np.float64]:
         checked = check_probabilities("nu", nu)
         num_states = self.parameters.num_states
-        require(
-            checked.shape[-1] == num_states,
-            "nu shape",
-            checked.shape,
-            f"(..., {num_states}), one probability for each state",
-        )
+        if checked.shape[-1] != num_states:
+            one_each = f"(..., {num_states}), one probability for each state"
+            require(False, "nu shape", checked.shape, one_each)
         return checked
 
 
