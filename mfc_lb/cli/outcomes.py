@@ -76,10 +76,20 @@ class Outcome:
             "distinct_queues": getattr(system, "distinct_queues", False),
             "buffer_size": p.buffer_size,
             "num_choices": p.num_choices,
+            "service_rates": _words(p.service_rates),
+            "class_fractions": _words(p.class_fractions),
+            "arrival_rates": _words(p.arrivals.rates),
+            "arrival_kernel": ";".join(_words(row) for row in p.arrivals.kernel),
+            "arrival_initial": _words(p.arrivals.initial),
             "delta_t": p.delta_t,
             "num_epochs": self.effort.num_epochs,
             "seed": self.effort.seed,
         }
+
+
+def _words(numbers: tuple[float, ...]) -> str:
+    """Return numbers as the options take them."""
+    return ",".join(f"{number:g}" for number in numbers)
 
 
 def simulate_policy(system: "System", policy: str, rule: "DecisionRule", effort: Effort) -> Outcome:

@@ -52,6 +52,11 @@ def test_simulate_columns(table):
         "distinct_queues",
         "buffer_size",
         "num_choices",
+        "service_rates",
+        "class_fractions",
+        "arrival_rates",
+        "arrival_kernel",
+        "arrival_initial",
         "delta_t",
         "num_epochs",
         "seed",
@@ -61,6 +66,7 @@ def test_simulate_columns(table):
         "mean_field_drops",
     ]
     assert [row["run"] for row in rows] == ["0", "1"]
+    assert (rows[0]["arrival_rates"], rows[0]["arrival_kernel"]) == ("0.9,0.6", "0.8,0.2;0.5,0.5")
 
 
 def test_simulate_is_the_librarys_evaluation(table):
@@ -139,7 +145,8 @@ def test_compare_columns_and_order(table):
         for name in ("drops", "drop_fraction", "difference")
         for part in ("", "_standard_error", "_low", "_high")
     ]
-    described = list(table("simulate", *TINY)[0])[:10]
+    simulated = list(table("simulate", *TINY)[0])
+    described = simulated[: simulated.index("run")]
     assert list(rows[0]) == [*described, "num_runs", *estimates, "mean_field_drops"]
     order = [(row["delta_t"], row["num_queues"], row["policy"]) for row in rows]
     policies = ["random", "softmin:0.5"]
