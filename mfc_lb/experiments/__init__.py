@@ -11,18 +11,27 @@ from mfc_lb.experiments import (
     convergence,
     modelling_choices,
     populations,
+    training,
     trajectories,
 )
 from mfc_lb.experiments.experiment import Experiment
+from mfc_lb.experiments.folders import results_folder
 from mfc_lb.experiments.runner import run
-from mfc_lb.experiments.storage import State, StoredResult, results_folder
+from mfc_lb.experiments.storage import State, StoredResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
 EXPERIMENTS: dict[str, Experiment[Any]] = {
     module.EXPERIMENT.name: module.EXPERIMENT
-    for module in (trajectories, convergence, comparison, populations, modelling_choices)
+    for module in (
+        trajectories,
+        convergence,
+        comparison,
+        populations,
+        modelling_choices,
+        training,
+    )
 }
 
 

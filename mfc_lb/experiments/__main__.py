@@ -11,9 +11,10 @@ from rich.table import Table
 
 from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments import EXPERIMENTS, find
+from mfc_lb.experiments.folders import results_folder
 from mfc_lb.experiments.reproduction import Verdict, reproduce
 from mfc_lb.experiments.runner import run
-from mfc_lb.experiments.storage import StoredResult, results_folder
+from mfc_lb.experiments.storage import StoredResult
 
 _console = Console()
 

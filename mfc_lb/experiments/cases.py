@@ -1,15 +1,22 @@
 """The cases that experiments compare: one baseline policy in one system at one delay."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-import scipy.optimize
 from numpy.typing import NDArray
 
-from mfc_lb.experiments.experiment import Cell, Row, cell_seed
+from mfc_lb import systems
+from mfc_lb.experiments.experiment import Cell, Row, cell_seed, exactly
+from mfc_lb.experiments.folders import policies_folder
+from mfc_lb.files import sha256
+from mfc_lb.learning.networks import NetworkPolicy
+from mfc_lb.learning.policy_files import load_policy
+from mfc_lb.learning.softmin import best_softmin
 from mfc_lb.model import (
     ConstantPolicy,
     SystemParameters,
@@ -18,7 +25,7 @@ from mfc_lb.model import (
     softmin,
 )
 from mfc_lb.systems import FiniteSystem, InfiniteAgentSystem, MeanFieldSystem, evaluate
-from mfc_lb.systems.evaluation import System, run_seed
+from mfc_lb.systems.evaluation import System
 
 if TYPE_CHECKING:
     from mfc_lb.systems.finite import Routing
@@ -26,8 +33,8 @@ if TYPE_CHECKING:
 #: Simulated time of the paper's evaluation, in mean service times.
 HORIZON = 500.0
 
-#: Names of the baselines, as tables and figures write them.
-JSQ, RND, SOFTMIN = "JSQ(2)", "RND", "softmin"
+#: Names of the baselines, and of the policy learned in the mean field, as tables write them.
+JSQ, RND, SOFTMIN, MF = "JSQ(2)", "RND", "softmin", "MF"
 
 #: Softmin with this β is JSQ(2) for all purposes: drops agree within 0.1 %.
 LARGEST_BETA = 10.0
@@ -38,7 +45,7 @@ BETA_SEED = 5
 
 @dataclass(frozen=True)
 class Case:
-    """A baseline policy in a system.
+    """A policy in a system.
 
     Parameters
     ----------
@@ -47,7 +54,8 @@ class Case:
     policy : str
         Its name in tables and figures.
     beta : float
-        All baselines are softmin(β): random routing is β = 0 and JSQ(d) is β = ∞.
+        All baselines are softmin(β): random routing is β = 0 and JSQ(d) is β = ∞. NaN for the
+        learned policy.
     num_queues, num_agents : float, optional
         M and N, each possibly infinite; infinitely many queues are the mean-field system.
     routing : str, optional
@@ -95,8 +103,10 @@ class Case:
             self.parameters, int(self.num_agents), queues, routing, distinct_queues=distinct
         )
 
-    def make_policy(self) -> ConstantPolicy:
+    def make_policy(self) -> ConstantPolicy | NetworkPolicy:
         """Return the policy."""
+        if self.policy == MF:
+            return learned_policy(self.delta_t)
         if math.isinf(self.beta):
             return ConstantPolicy(join_shortest_queue(self.parameters))
         if self.beta == 0.0:
@@ -123,8 +133,9 @@ CASE_COLUMNS = {
     "num_queues": "number M of queues; inf in the mean field",
     "num_agents": "number N of agents; may be inf",
     "delta_t": "synchronisation delay, in mean service times",
-    "policy": "routing policy; softmin alone means that beta was chosen in the mean field",
-    "beta": "the policy as softmin(beta): inf is JSQ, 0 is random routing",
+    "policy": "routing policy; softmin alone means that beta was chosen in the mean field, MF is "
+    "the policy learned there",
+    "beta": "the policy as softmin(beta): inf is JSQ, 0 is random routing; nan for MF",
 }
 
 
@@ -157,6 +168,28 @@ def baselines(delta_t: float, num_beta_paths: int) -> list[Case]:
     return [Case(delta_t, policy, beta) for policy, beta in betas.items()]
 
 
+def all_policies(delta_t: float, num_beta_paths: int) -> list[Case]:
+    """Return the `baselines` and the policy learned for this delay, in the mean field."""
+    return [*baselines(delta_t, num_beta_paths), Case(delta_t, MF, math.nan)]
+
+
+@cache
+def learned_policy(delta_t: float) -> NetworkPolicy:
+    """Return the stored policy that was learned for a delay, with the paper's parameters."""
+    return load_policy(policy_path(delta_t), SystemParameters(delta_t=delta_t))
+
+
+def policy_path(delta_t: float) -> Path:
+    """Return where the policy learned for a delay is stored."""
+    return policies_folder() / f"mf-dt{delta_t:g}.safetensors"
+
+
+def policy_digests(delta_ts: Sequence[float]) -> dict[str, dict[str, str]]:
+    """Return the digests of the learned policies on which a result depends, for its manifest."""
+    paths = map(policy_path, delta_ts)
+    return {"policies": {path.stem: sha256(path.read_bytes()) for path in paths if path.exists()}}
+
+
 @cache
 def best_beta(delta_t: float, num_paths: int) -> float:
     """Return the β of the best softmin in the mean field, to three significant digits.
@@ -176,16 +209,9 @@ def best_beta(delta_t: float, num_paths: int) -> float:
     system = mean_field_system(delta_t)
     levels = rate_paths(system.parameters, num_paths, cell_seed(BETA_SEED, delta_t))
 
-    def mean_drops(log_beta: float) -> float:
-        policy = ConstantPolicy(softmin(system.parameters, math.exp(log_beta)))
-        return float(system.simulate(policy, levels).drops.sum(axis=1).mean())
-
-    bounds = (math.log(0.01), math.log(LARGEST_BETA))
-    best = scipy.optimize.minimize_scalar(
-        mean_drops, bounds=bounds, method="bounded", options={"xatol": 1e-3}
-    )
+    best = best_softmin(system, levels, largest=LARGEST_BETA)
     # So near an optimum the digits cut off cost nothing, and rounding errors do not show.
-    beta = float(f"{math.exp(best.x):.3g}")
+    beta = float(f"{best:.3g}")
     return beta if beta < 0.99 * LARGEST_BETA else LARGEST_BETA
 
 
@@ -206,7 +232,32 @@ def rate_paths(parameters: SystemParameters, num_paths: int, seed: int) -> NDArr
     ndarray of int64, shape (R, E)
         Arrival levels.
     """
-    seeds = (run_seed(seed, run)[0] for run in range(num_paths))
-    num_epochs = parameters.num_epochs(HORIZON)
-    sample = parameters.arrivals.sample_levels
-    return np.stack([sample(num_epochs, np.random.default_rng(one)) for one in seeds])
+    return systems.rate_paths(parameters, parameters.num_epochs(HORIZON), num_paths, seed)
+
+
+class Limit:
+    """Estimates in the mean field, with random routing, whose expectation is exact, as control.
+
+    Part of what happens by chance on a path of arrival levels happens under random routing, too. It
+    is known there and can be taken away, by as much as regression tells.
+
+    Parameters
+    ----------
+    parameters : SystemParameters
+        The model.
+    control : ndarray, shape (R,)
+        Drops of random routing on each path over the paper's horizon.
+    """
+
+    def __init__(self, parameters: SystemParameters, control: NDArray[np.float64]) -> None:
+        num_epochs = parameters.num_epochs(HORIZON)
+        self._expected = float(systems.random_routing_drops(parameters, num_epochs).sum())
+        self._control = control
+
+    def estimate(self, samples: NDArray[np.float64]) -> systems.Estimate:
+        """Return the estimate of the expectation of samples that are paired with the control."""
+        if samples is self._control:
+            return exactly(self._expected)
+        covariance = np.cov(samples, self._control)
+        slope = covariance[0, 1] / covariance[1, 1]
+        return systems.Estimate.of(samples - slope * (self._control - self._expected))

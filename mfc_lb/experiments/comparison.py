@@ -1,4 +1,4 @@
-"""The baseline comparison on the paper's grid: sizes M, N = M² and delays Δt."""
+"""The comparison of policies on the paper's grid: sizes M, N = M² and delays Δt."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -6,17 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mfc_lb.experiments.cases import (
     CASE_COLUMNS,
-    HORIZON,
     JSQ,
+    MF,
     RND,
     SOFTMIN,
     Case,
-    baselines,
+    Limit,
+    all_policies,
     drops_cell,
+    policy_digests,
 )
 from mfc_lb.experiments.experiment import (
     ESTIMATE_COLUMNS,
@@ -26,12 +27,11 @@ from mfc_lb.experiments.experiment import (
     Row,
     cell_seed,
     estimate_columns,
-    exactly,
 )
-from mfc_lb.systems import Estimate, random_routing_drops
+from mfc_lb.systems import Estimate
 
 #: Paired differences that the table holds: policy minus reference.
-PAIRS = ((JSQ, RND), (SOFTMIN, RND), (SOFTMIN, JSQ))
+PAIRS = ((JSQ, RND), (SOFTMIN, RND), (SOFTMIN, JSQ), (MF, RND), (MF, JSQ), (MF, SOFTMIN))
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class ComparisonSize:
 
 
 def _groups(size: ComparisonSize) -> Iterator[list[Case]]:
-    """Yield the three policies in each system at each delay."""
-    limits = [baselines(delta_t, size.num_beta_paths) for delta_t in size.delta_ts]
+    """Yield the policies in each system at each delay."""
+    limits = [all_policies(delta_t, size.num_beta_paths) for delta_t in size.delta_ts]
     yield from limits
     for num_queues in size.nums_queues:
         for routing in size.routings:
@@ -90,7 +90,9 @@ def _rows(size: ComparisonSize, results: Mapping[str, Result]) -> list[Row]:
     rows: list[Row] = []
     for group in _groups(size):
         totals = {case.policy: np.asarray(results[case.key]) for case in group}
-        of = _Limit(group[0], totals[RND]).estimate if _is_limit(group[0]) else Estimate.of
+        of = (
+            Limit(group[0].parameters, totals[RND]).estimate if _is_limit(group[0]) else Estimate.of
+        )
         for case in group:
             rows.append(_row(case, "none", of(totals[case.policy])))
             if not _is_limit(case):
@@ -111,35 +113,13 @@ def _distance_to_limit(case: Case, results: Mapping[str, Result]) -> Estimate:
     return Estimate.of(drops - np.asarray(limit)[: drops.size])
 
 
-class _Limit:
-    """Estimates in the mean field, with random routing, whose expectation is exact, as control.
-
-    Part of what happens by chance on a path of arrival levels happens under random routing, too. It
-    is known there and can be taken away, by as much as regression tells.
-    """
-
-    def __init__(self, case: Case, control: NDArray[np.float64]) -> None:
-        parameters = case.parameters
-        num_epochs = parameters.num_epochs(HORIZON)
-        self.expected = float(random_routing_drops(parameters, num_epochs).sum())
-        self.control = control
-
-    def estimate(self, samples: NDArray[np.float64]) -> Estimate:
-        """Return the estimate of the expectation of samples that are paired with the control."""
-        if samples is self.control:
-            return exactly(self.expected)
-        covariance = np.cov(samples, self.control)
-        slope = covariance[0, 1] / covariance[1, 1]
-        return Estimate.of(samples - slope * (self.control - self.expected))
-
-
 def _row(case: Case, reference: str, estimate: Estimate) -> Row:
     return {**case.columns(), "reference": reference, **estimate_columns(estimate)}
 
 
 EXPERIMENT = Experiment(
     name="comparison",
-    question="Which baseline drops least, for which delay and system size?",
+    question="Which policy drops least, for which delay and system size?",
     seed=20221,
     sizes={
         "quick": ComparisonSize(
@@ -159,6 +139,8 @@ EXPERIMENT = Experiment(
     },
     cells=_cells,
     rows=_rows,
+    data=lambda size: policy_digests(size.delta_ts),
+    sources=("learning/actions.py", "learning/networks.py", "learning/softmin.py"),
     columns={
         **CASE_COLUMNS,
         "reference": "none: the estimate is of drops; a policy: of the paired difference from that "

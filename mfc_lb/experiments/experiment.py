@@ -17,6 +17,9 @@ Row = dict[str, str | int | float]
 #: What a cell leaves behind: anything that JSON keeps exactly.
 Result = Any
 
+#: Stored and recomputed numbers may differ by this, relatively: the tables have ten digits.
+RELATIVE_TOLERANCE = 1e-9
+
 SizeT = TypeVar("SizeT")
 
 #: The columns of every estimate, see `estimate_columns`.
@@ -64,6 +67,14 @@ class Experiment(Generic[SizeT]):
         From a size and the cells' results, by key, to the table's rows, in order.
     columns : mapping from str to str
         What each column of the table is, with its unit.
+    sources : tuple of str, optional
+        More of the library that the numbers depend on: files or folders, relative to ``mfc_lb``.
+    data : callable, optional
+        From a size to digests of files that the numbers depend on.
+    measured : tuple of str, optional
+        Columns that are times: no two runs agree on them.
+    tolerance : float, optional
+        Relative difference that another machine may make.
     """
 
     name: str
@@ -73,6 +84,10 @@ class Experiment(Generic[SizeT]):
     cells: Callable[[SizeT, int], Sequence[Cell]]
     rows: Callable[[SizeT, Mapping[str, Result]], list[Row]]
     columns: Mapping[str, str]
+    sources: tuple[str, ...] = ()
+    data: Callable[[SizeT], dict[str, Any]] = lambda _: {}
+    measured: tuple[str, ...] = ()
+    tolerance: float = RELATIVE_TOLERANCE
 
     def size(self, name: str) -> SizeT:
         """Return the size of that name, or refuse it."""

@@ -1,4 +1,4 @@
-"""What becomes of the baselines when agents are not many more than queues."""
+"""What becomes of the policies when agents are not many more than queues."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,7 +7,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mfc_lb.experiments.cases import CASE_COLUMNS, JSQ, RND, SOFTMIN, Case, baselines, drops_cell
+from mfc_lb.experiments.cases import (
+    CASE_COLUMNS,
+    JSQ,
+    MF,
+    RND,
+    SOFTMIN,
+    Case,
+    all_policies,
+    drops_cell,
+    policy_digests,
+)
 from mfc_lb.experiments.experiment import (
     ESTIMATE_COLUMNS,
     Cell,
@@ -20,7 +30,7 @@ from mfc_lb.experiments.experiment import (
 from mfc_lb.systems import Estimate
 
 #: Paired differences between policies that the table holds: policy minus reference.
-PAIRS = ((JSQ, RND), (SOFTMIN, RND))
+PAIRS = ((JSQ, RND), (SOFTMIN, RND), (MF, RND), (MF, SOFTMIN))
 
 
 @dataclass(frozen=True)
@@ -52,8 +62,8 @@ class PopulationsSize:
 
 
 def _groups(size: PopulationsSize) -> Iterator[list[Case]]:
-    """Yield the three policies in each system at each delay."""
-    limits = [baselines(delta_t, size.num_beta_paths) for delta_t in size.delta_ts]
+    """Yield the policies in each system at each delay."""
+    limits = [all_policies(delta_t, size.num_beta_paths) for delta_t in size.delta_ts]
     for num_queues in size.nums_queues:
         for routing, num_agents in _populations(size, num_queues):
             for limit in limits:
@@ -129,6 +139,8 @@ EXPERIMENT = Experiment(
     },
     cells=_cells,
     rows=_rows,
+    data=lambda size: policy_digests(size.delta_ts),
+    sources=("learning/actions.py", "learning/networks.py", "learning/softmin.py"),
     columns={
         **CASE_COLUMNS,
         "agents_per_queue": "N/M; may be inf",

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mfc_lb.experiments.experiment import Experiment
+from mfc_lb.experiments.experiment import RELATIVE_TOLERANCE, Experiment
 from mfc_lb.experiments.runner import run
 from mfc_lb.experiments.storage import State, StoredResult, read_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Stored and recomputed numbers may differ by this, relatively: the tables have ten digits.
-RELATIVE_TOLERANCE = 1e-9
-#: And by this, absolutely: a difference that is zero on paper is a rounding error in either.
+#: Stored and recomputed numbers may differ by this, absolutely: a difference that is zero on paper
+#: is a rounding error in either.
 ABSOLUTE_TOLERANCE = 1e-12
 
 
@@ -94,17 +93,22 @@ def _compare(stored: StoredResult, fresh: StoredResult) -> str | None:
         table = stored.read()
     except ValueError:
         return "what is stored is no table"
-    return first_difference(table, fresh.read())
+    experiment = stored.experiment
+    measured = list(experiment.measured)
+    before, now = table.drop(columns=measured), fresh.read().drop(columns=measured)
+    return first_difference(before, now, experiment.tolerance)
 
 
-def first_difference(stored: "pd.DataFrame", fresh: "pd.DataFrame") -> str | None:
+def first_difference(
+    stored: "pd.DataFrame", fresh: "pd.DataFrame", tolerance: float = RELATIVE_TOLERANCE
+) -> str | None:
     """Return where two tables differ first, in words, or None if they agree."""
     if list(stored.columns) != list(fresh.columns):
         return f"columns {list(stored.columns)} became {list(fresh.columns)}"
     if len(stored) != len(fresh):
         return f"{len(stored)} rows became {len(fresh)}"
     for column in stored.columns:
-        differs = _differs(stored[column], fresh[column])
+        differs = _differs(stored[column], fresh[column], tolerance)
         if differs.any():
             row = int(differs.argmax())
             values = f"{stored[column].iloc[row]} became {fresh[column].iloc[row]}"
@@ -112,10 +116,12 @@ def first_difference(stored: "pd.DataFrame", fresh: "pd.DataFrame") -> str | Non
     return None
 
 
-def _differs(stored: "pd.Series[Any]", fresh: "pd.Series[Any]") -> NDArray[np.bool_]:
+def _differs(
+    stored: "pd.Series[Any]", fresh: "pd.Series[Any]", tolerance: float
+) -> NDArray[np.bool_]:
     before, now = stored.to_numpy(), fresh.to_numpy()
     if before.dtype.kind in "fi" and now.dtype.kind in "fi":
         numbers = before.astype(float), now.astype(float)
-        close = np.isclose(*numbers, RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE, equal_nan=True)
+        close = np.isclose(*numbers, tolerance, ABSOLUTE_TOLERANCE, equal_nan=True)
         return np.asarray(~close)
     return np.asarray(before != now)

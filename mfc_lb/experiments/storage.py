@@ -1,12 +1,10 @@
 """Stored results: a tidy CSV file, and beside it a manifest that says what it was computed from."""
 
 import csv
-import hashlib
-import inspect
 import io
 import json
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -16,22 +14,12 @@ import mfc_lb
 from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments.cases import HORIZON
 from mfc_lb.experiments.experiment import Experiment, Row
+from mfc_lb.experiments.sources import code_digest
+from mfc_lb.files import sha256, write_whole, write_whole_json
 from mfc_lb.model import SystemParameters
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: Names a folder that takes the place of ``data/results``.
-RESULTS_VARIABLE = "MFC_LB_RESULTS"
-
-_LIBRARY = Path(mfc_lb.__file__).resolve().parent
-#: What numbers depend on, besides the experiment's own module.
-_SHARED_SOURCES = (
-    "model",
-    "systems",
-    "experiments/experiment.py",
-    "experiments/cases.py",
-)
 
 
 class State(StrEnum):
@@ -83,7 +71,7 @@ class StoredResult:
         if not (self.table.is_file() and self.manifest.is_file()):
             return State.MISSING
         manifest = read_json(self.manifest)
-        if manifest is None or manifest.get("sha256") != _digest(self.table.read_bytes()):
+        if manifest is None or manifest.get("sha256") != sha256(self.table.read_bytes()):
             return State.DAMAGED
         now = inputs(self.experiment, self.size)
         if any(manifest.get(field) != now[field] for field in ("parameters", "seed")):
@@ -105,7 +93,7 @@ class StoredResult:
         content = table_bytes(rows, list(self.experiment.columns))
         manifest = origin | {
             "wall_time_seconds": round(seconds, 1),
-            "sha256": _digest(content),
+            "sha256": sha256(content),
             "rows": len(rows),
             "columns": dict(self.experiment.columns),
         }
@@ -117,26 +105,10 @@ class StoredResult:
         return read_table(self.table)
 
 
-def results_folder() -> Path:
-    """Return where results are stored.
-
-    Returns
-    -------
-    Path
-        ``$MFC_LB_RESULTS`` if set, else ``data/results`` of the checkout that holds the library, or
-        of the working directory if the library is installed without its checkout.
-    """
-    named = os.environ.get(RESULTS_VARIABLE)
-    if named:
-        return Path(named)
-    checkout = _LIBRARY.parent
-    top = checkout if (checkout / "pyproject.toml").is_file() else Path.cwd()
-    return top / "data" / "results"
-
-
 def inputs(experiment: Experiment[Any], size: str) -> dict[str, Any]:
     """Return all that a result depends on, as the manifest says it."""
-    chosen = asdict(experiment.size(size))
+    chosen_size = experiment.size(size)
+    chosen = asdict(chosen_size)
     parameters = {"system": asdict(SystemParameters()), "horizon": HORIZON, **chosen}
     return {
         "experiment": experiment.name,
@@ -146,22 +118,8 @@ def inputs(experiment: Experiment[Any], size: str) -> dict[str, Any]:
         "parameters": json.loads(json.dumps(parameters)),
         "seed": experiment.seed,
         "code": {"version": mfc_lb.__version__, "sha256": code_digest(experiment)},
+        **experiment.data(chosen_size),
     }
-
-
-def code_digest(experiment: Experiment[Any]) -> str:
-    """Return the digest of the sources that an experiment's numbers depend on."""
-    files = [Path(inspect.getfile(experiment.cells))]
-    for source in _SHARED_SOURCES:
-        path = _LIBRARY / source
-        files += sorted(path.glob("*.py")) if path.is_dir() else [path]
-    lines = (f"{path.name} {_digest(_source(path))}" for path in files)
-    return _digest("\n".join(lines).encode())
-
-
-def _source(path: Path) -> bytes:
-    # The same on a checkout with other line ends.
-    return path.read_bytes().replace(b"\r\n", b"\n")
 
 
 def table_bytes(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
@@ -196,25 +154,20 @@ def read_json(path: Path) -> Any:
 
 
 def write_json(path: Path, content: object) -> None:
-    """Write a JSON file that appears whole or not at all."""
-    text = json.dumps(content, indent=2, ensure_ascii=False, default=_plain)
-    write_bytes(path, (text + "\n").encode())
+    """Write a JSON file that appears whole or not at all, or refuse the folder in one line."""
+    with _telling():
+        write_whole_json(path, content)
 
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file that appears whole or not at all, or refuse the folder in one line."""
+    with _telling():
+        write_whole(path, content)
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.tmp")
-        temporary.write_bytes(content)
-        temporary.replace(path)
+        yield
     except OSError as error:
         raise InvalidInput(f"results cannot be written: {error}") from None
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist()  # a NumPy scalar or array
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

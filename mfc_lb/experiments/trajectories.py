@@ -176,14 +176,13 @@ def _fraction_rows(case: Case, size: TrajectoriesSize, fractions: NDArray[np.flo
 
 
 def _rate_rows(case: Case, size: TrajectoriesSize, fractions: NDArray[np.float64]) -> list[Row]:
-    rule, rates = case.make_policy().rule, case.parameters.arrivals.rates
+    policy, rates = case.make_policy(), case.parameters.arrivals.rates
     parts = size.num_parts(case.delta_t)
     return [
         _row(case, size, epoch, epoch * parts, ("arrival_rate", filling), samples)
         for epoch, level in enumerate(size.epoch_levels(case.delta_t))
-        for filling, samples in enumerate(
-            rule.arrival_rates(fractions[:, epoch * parts], rates[level]).T
-        )
+        for nu in [fractions[:, epoch * parts]]
+        for filling, samples in enumerate(policy(nu, level).arrival_rates(nu, rates[level]).T)
     ]
 
 

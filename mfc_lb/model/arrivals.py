@@ -168,6 +168,46 @@ class ArrivalProcess:
             chances = cumulative[level]
         return levels
 
+    def first_levels(self, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
+        """Draw the first level of so many independent chains.
+
+        Parameters
+        ----------
+        count : int
+            Number n of chains.
+        generator : numpy.random.Generator
+            Consumed by n uniform draws.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+            A level for each chain.
+        """
+        return self._draw(np.asarray(self.initial), generator.random(count))
+
+    def next_levels(
+        self, levels: NDArray[np.int64], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Move independent chains on by one epoch.
+
+        Parameters
+        ----------
+        levels : ndarray of int, shape (n,)
+            Present level of each chain.
+        generator : numpy.random.Generator
+            Consumed by n uniform draws.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+            The next levels.
+        """
+        return self._draw(np.asarray(self.kernel)[levels], generator.random(len(levels)))
+
+    def _draw(self, chances: NDArray[np.float64], draws: NDArray[np.float64]) -> NDArray[np.int64]:
+        beyond = (draws[:, None] >= np.cumsum(chances, axis=-1)).sum(axis=-1)
+        return np.asarray(np.minimum(beyond, self.num_levels - 1))
+
 
 def _as_rows(matrix: NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(row) for row in matrix.tolist())

@@ -4,6 +4,8 @@ from typing import Any, Protocol
 
 from numpy.typing import ArrayLike
 
+from mfc_lb.errors import require
+from mfc_lb.model.parameters import SystemParameters
 from mfc_lb.model.rules import DecisionRule, TableRule
 
 
@@ -26,6 +28,26 @@ class Policy(Protocol):
             The decision rule h.
         """
         ...
+
+
+def check_policy(policy: Any, parameters: SystemParameters) -> None:
+    """Refuse what is no policy, or a policy that was made for another system.
+
+    Parameters
+    ----------
+    policy : Any
+        What a user gave. If it has a method ``require_fit``, that is asked.
+    parameters : SystemParameters
+        Of the system.
+
+    Raises
+    ------
+    InvalidInput
+        If it cannot be called, or does not fit.
+    """
+    require(callable(policy), "policy", policy, "a policy, such as ConstantPolicy(rule)")
+    if hasattr(policy, "require_fit"):
+        policy.require_fit(parameters)
 
 
 class ConstantPolicy:

@@ -26,6 +26,7 @@ from mfc_lb.model.packet_split import (
 from mfc_lb.model.parameters import MAX_CHOICES
 from mfc_lb.model.priority_rates import PriorityOrder, distinct_priority_rates, priority_rates
 from mfc_lb.model.probabilities import check_probabilities
+from mfc_lb.model.score_rates import score_rates
 
 #: Largest number S^d of sampled tuples for which a score rule is tabulated.
 MAX_TABULATED_TUPLES = 2**15
@@ -58,14 +59,14 @@ class DecisionRule(ABC):
 
         Parameters
         ----------
-        nu : array or tensor, shape (..., S)
+        nu : ndarray, shape (..., S)
             Distribution over queue states; not checked here.
-        arrival_rate : float, or array or tensor of shape (...)
+        arrival_rate : float, or ndarray of shape (...)
             Arrival rate λ per queue.
 
         Returns
         -------
-        array or tensor, shape (..., S)
+        ndarray, shape (..., S)
             λ(s) = λ Σ_k Σ_{s̄ : s̄_k = s} Π_{i≠k} ν(s̄_i) h(k|s̄); no division, so it is well defined
             where ν(s) = 0, and Σ_s ν(s) λ(s) = λ.
         """
@@ -257,7 +258,7 @@ class ScoreRule(_TensorRule):
 
     Parameters
     ----------
-    scores : array_like or tensor, shape (..., S)
+    scores : array_like, shape (..., S)
         Finite score of each state; adding a constant to all of them changes nothing.
     num_choices : int, >= 1
         Number d of sampled queues.
@@ -267,7 +268,7 @@ class ScoreRule(_TensorRule):
     Every achievable vector of rates λ(s) is achieved by such a rule, up to closure: it is the rule
     of maximum entropy with those rates, and the scores are its dual variables. Softmin(β) has
     g = −βz.
-    A batch of scores, or a torch tensor, gives rates that broadcast against ν.
+    A batch of scores gives rates that broadcast against ν.
 
     Examples
     --------
@@ -276,7 +277,7 @@ class ScoreRule(_TensorRule):
     """
 
     def __init__(self, scores: Any, num_choices: int) -> None:
-        self.scores = scores if hasattr(scores, "requires_grad") else _finite_scores(scores)
+        self.scores = _finite_scores(scores)
         self.num_states = self.scores.shape[-1]
         self.num_choices = check_int("num_choices", num_choices, 1, MAX_CHOICES)
 
@@ -296,7 +297,8 @@ class ScoreRule(_TensorRule):
     def arrival_rates(self, nu: Any, arrival_rate: Any) -> Any:
         """Return λ(s), see `DecisionRule.arrival_rates`."""
         if self._tabulated:
-            return super().arrival_rates(nu, arrival_rate)
+            rates = score_rates(self.scores, nu, self.num_choices)
+            return _per_state(arrival_rate) * rates
         return _per_state(arrival_rate) * self._race.rates(nu)
 
     @cached_property
@@ -316,14 +318,8 @@ class ScoreRule(_TensorRule):
 
     @cached_property
     def rate_tensor(self) -> Any:
-        """Slot-summed array d·softmax(g)_1, see `_TensorRule.rate_tensor`."""
-        own, *others = _slot_values(self.scores, self.num_choices)
-        xp = np if isinstance(self.scores, np.ndarray) else _torch_of(self.scores)
-        # 1/h = Σ_i exp(g_i − g_1); clipping keeps it finite where h is below 1e-300.
-        inverse = xp.exp(0.0 * own)
-        for other in others:
-            inverse = inverse + xp.exp(xp.clip(other - own, -745.0, 700.0))
-        return self.num_choices / inverse
+        """Slot-summed array d·h(1|s̄), see `_TensorRule.rate_tensor`."""
+        return np.ascontiguousarray(self.num_choices * self._table()[..., 0])
 
     @cached_property
     def packet_split(self) -> PacketSplit:
@@ -361,10 +357,3 @@ def _slot_array(values: NDArray[Any], num_choices: int) -> NDArray[Any]:
 
 def _per_state(arrival_rate: Any) -> Any:
     return arrival_rate[..., None] if getattr(arrival_rate, "ndim", 0) else arrival_rate
-
-
-def _torch_of(tensor: Any) -> Any:
-    import torch
-
-    assert isinstance(tensor, torch.Tensor)
-    return torch

@@ -1,6 +1,12 @@
 """The three systems: finite, infinitely many agents, and the mean-field limit."""
 
-from mfc_lb.systems.evaluation import Estimate, EvaluationResult, evaluate, simulate_runs
+from mfc_lb.systems.evaluation import (
+    Estimate,
+    EvaluationResult,
+    evaluate,
+    rate_paths,
+    simulate_runs,
+)
 from mfc_lb.systems.finite import FiniteSystem
 from mfc_lb.systems.infinite_agents import InfiniteAgentSystem
 from mfc_lb.systems.mean_field import MeanFieldSystem
@@ -24,5 +30,6 @@ __all__ = [
     "evaluate",
     "extended_rate_matrix",
     "random_routing_drops",
+    "rate_paths",
     "simulate_runs",
 ]

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
 from mfc_lb.errors import check_int, require
-from mfc_lb.model import Policy
+from mfc_lb.model import Policy, SystemParameters
 from mfc_lb.model.parameters import MAX_EPOCHS
+from mfc_lb.model.policies import check_policy
 from mfc_lb.systems.mean_field import MeanFieldSystem
 from mfc_lb.systems.queue_system import QueueSystem
 from mfc_lb.systems.trajectory import Trajectory
@@ -182,9 +183,9 @@ def evaluate(
     >>> 37.0 < result.mean < 44.0  # exactly 40.53 in expectation
     True
     """
-    require(callable(policy), "policy", policy, "a policy, such as ConstantPolicy(rule)")
+    check_policy(policy, system.parameters)
     _check_processes(processes)
-    levels = _draw_levels(system, num_epochs, num_runs, seed)
+    levels = rate_paths(system.parameters, num_epochs, num_runs, seed)
     if isinstance(system, MeanFieldSystem):
         return EvaluationResult(system.simulate(policy, levels, nu).drops, levels)
     runs = simulate_runs(system, policy, levels, seed, processes=processes, nu=nu)
@@ -235,11 +236,27 @@ def run_seed(seed: int, run: int) -> tuple[np.random.SeedSequence, np.random.See
     return rates, rest
 
 
-def _draw_levels(system: System, num_epochs: int, num_runs: int, seed: int) -> NDArray[np.int64]:
+def rate_paths(
+    parameters: SystemParameters, num_epochs: int, num_runs: int, seed: int
+) -> NDArray[np.int64]:
+    """Return the paths of arrival levels that `evaluate` draws from a seed.
+
+    Parameters
+    ----------
+    parameters : SystemParameters
+        Gives the arrival process.
+    num_epochs, num_runs, seed : int
+        As for `evaluate`.
+
+    Returns
+    -------
+    ndarray of int64, shape (num_runs, num_epochs)
+        Arrival levels.
+    """
     runs = check_int("num_runs", num_runs, 1, MAX_RUNS)
     epochs = check_int("num_epochs", num_epochs, 1, MAX_EPOCHS)
     check_int("seed", seed, 0)
-    sample = system.parameters.arrivals.sample_levels
+    sample = parameters.arrivals.sample_levels
     generators = (np.random.default_rng(run_seed(seed, run)[0]) for run in range(runs))
     return np.stack([sample(epochs, generator) for generator in generators])
 

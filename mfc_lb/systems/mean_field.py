@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.errors import InvalidInput, as_float_array, require
 from mfc_lb.model import DecisionRule, Policy, SystemParameters, as_decision_rule
+from mfc_lb.model.policies import check_policy
 from mfc_lb.model.probabilities import check_probabilities
 from mfc_lb.systems.propagator import EpochPropagator
 from mfc_lb.systems.trajectory import Trajectory, check_levels
@@ -91,6 +92,7 @@ class MeanFieldSystem:
         Trajectory
             Distributions of shape (..., E+1, S) and expected drops of shape (..., E).
         """
+        check_policy(policy, self.parameters)
         paths = check_levels(levels, self.parameters)
         start = self.parameters.empty_distribution if nu is None else nu
         present = self._checked_distribution(start)

@@ -13,8 +13,10 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mfc_lb.errors import as_float_array, check_int, require
+from mfc_lb.errors import check_int, require
 from mfc_lb.model import DecisionRule, Policy, SystemParameters, as_decision_rule
+from mfc_lb.model.policies import check_policy
+from mfc_lb.model.probabilities import check_probabilities
 from mfc_lb.systems.trajectory import Trajectory, check_levels
 
 #: Bound on the expected number of events of a queue in an epoch, which are simulated one by one.
@@ -64,12 +66,12 @@ class QueueSystem(ABC):
             Index of each queue's state, in increasing order. The numbers of queues per state are
             M·ν rounded by largest remainders, so they are not random.
         """
-        target = self.parameters.empty_distribution if nu is None else as_float_array("nu", nu)
-        fits = target.shape == (self.parameters.num_states,)
-        fits = fits and bool((target >= 0).all() and abs(target.sum() - 1.0) < 1e-9)
-        require(fits, "nu", nu, f"{self.parameters.num_states} probabilities that sum to 1")
+        p = self.parameters
+        target = check_probabilities("nu", p.empty_distribution if nu is None else nu)
+        one_each = f"({p.num_states},), one probability for each state"
+        require(target.shape == (p.num_states,), "nu shape", target.shape, one_each)
         counts = _largest_remainders(target * self.num_queues, self.num_queues)
-        return np.repeat(np.arange(self.parameters.num_states), counts)
+        return np.repeat(np.arange(p.num_states), counts)
 
     def simulate(
         self,
@@ -96,6 +98,7 @@ class QueueSystem(ABC):
         Trajectory
             Empirical distributions, and drops, arrivals and departures per queue.
         """
+        check_policy(policy, self.parameters)
         sampling, service = (np.random.default_rng(child) for child in seed.spawn(2))
         states = self.initial_states(nu)
         path = check_levels(levels, self.parameters)

@@ -15,13 +15,13 @@ import pytest
 from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments import find
 from mfc_lb.experiments.experiment import Cell, Experiment
+from mfc_lb.experiments.folders import results_folder
 from mfc_lb.experiments.runner import _timed, run
 from mfc_lb.experiments.storage import (
     State,
     StoredResult,
     inputs,
     read_json,
-    results_folder,
     write_json,
 )
 

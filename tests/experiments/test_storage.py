@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mfc_lb import files
 from mfc_lb.errors import InvalidInput
-from mfc_lb.experiments import EXPERIMENTS, find, load, storage
+from mfc_lb.experiments import EXPERIMENTS, find, load, sources, storage
 from mfc_lb.experiments.comparison import EXPERIMENT
+from mfc_lb.experiments.folders import results_folder
+from mfc_lb.experiments.sources import code_digest, without_words
 from mfc_lb.experiments.storage import (
-    code_digest,
     read_table,
-    results_folder,
     table_bytes,
     write_bytes,
 )
@@ -46,7 +47,7 @@ def test_rows_must_have_the_columns():
 
 def test_nothing_is_left_half_written(tmp_path, monkeypatch):
     write_bytes(tmp_path / "a.csv", b"old")
-    monkeypatch.setattr(storage.Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    monkeypatch.setattr(files.Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(InvalidInput, match="results cannot be written: full"):
         write_bytes(tmp_path / "a.csv", b"new")
     assert (tmp_path / "a.csv").read_bytes() == b"old"
@@ -54,7 +55,7 @@ def test_nothing_is_left_half_written(tmp_path, monkeypatch):
 
 def test_code_digest_covers_model_systems_and_the_module(monkeypatch):
     seen = []
-    monkeypatch.setattr(storage, "_source", lambda path: seen.append(path.name) or b"")
+    monkeypatch.setattr(sources, "_source", lambda path: seen.append(path.name) or b"")
     code_digest(EXPERIMENT)
     assert {"parameters.py", "finite.py", "cases.py", "comparison.py"} <= set(seen)
     assert "populations.py" not in seen
@@ -63,7 +64,15 @@ def test_code_digest_covers_model_systems_and_the_module(monkeypatch):
 def test_code_digest_ignores_line_ends(tmp_path):
     (tmp_path / "a.py").write_bytes(b"x = 1\r\n")
     (tmp_path / "b.py").write_bytes(b"x = 1\n")
-    assert storage._source(tmp_path / "a.py") == storage._source(tmp_path / "b.py")
+    assert sources._source(tmp_path / "a.py") == sources._source(tmp_path / "b.py")
+
+
+def test_words_do_not_count_but_code_does():
+    plain = "def f(x):\n    text = 'a # b'\n    return x"
+    wordy = plain.replace("text", '"""F.\n\n    G."""\n    text').replace("(x):", "(x):  # why\n")
+    wordy = '"""M."""\n# c\n\n' + wordy + "\n"
+    assert without_words(wordy) == without_words(plain) == plain
+    assert without_words(plain.replace("return x", "return x + 1")) != plain
 
 
 def test_results_folder_may_be_named(monkeypatch, tmp_path):

@@ -9,9 +9,9 @@ from mfc_lb.experiments import EXPERIMENTS, load
 from mfc_lb.experiments.cases import JSQ, RND, Case, mean_field_system
 from mfc_lb.experiments.comparison import _Limit
 from mfc_lb.experiments.experiment import cell_seed
+from mfc_lb.experiments.folders import results_folder
 from mfc_lb.experiments.modelling_choices import _relative_difference
 from mfc_lb.experiments.reproduction import first_difference, reproduce
-from mfc_lb.experiments.storage import results_folder
 from mfc_lb.experiments.trajectories import ObservedSystem, TrajectoriesSize, follow
 from mfc_lb.systems import Estimate
 

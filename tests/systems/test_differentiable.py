@@ -23,8 +23,7 @@ def test_equals_numpy(problem):
     system, nu, rate, scores = problem
     tensors = (torch.from_numpy(array) for array in (nu, rate, scores))
     nu_tensor, rate_tensor, score_tensor = tensors
-    rule = ScoreRule(score_tensor, 3)
-    nu_next, drops = differentiable_step(system, nu_tensor, rate_tensor, rule)
+    nu_next, drops = differentiable_step(system, nu_tensor, rate_tensor, score_tensor)
     expected_nu, expected_drops = system.step(nu, rate, ScoreRule(scores, 3))
     assert nu_next.numpy() == pytest.approx(expected_nu, abs=1e-15)
     assert drops.numpy() == pytest.approx(expected_drops, abs=1e-14)
@@ -34,7 +33,7 @@ def test_gradients_equal_finite_differences(problem):
     system, nu, rate, scores = problem
 
     def step(nu, scores):
-        return differentiable_step(system, nu, torch.from_numpy(rate), ScoreRule(scores, 3))
+        return differentiable_step(system, nu, torch.from_numpy(rate), scores)
 
     inputs = [torch.from_numpy(array).requires_grad_() for array in (nu, scores)]
     assert torch.autograd.gradcheck(step, inputs)
@@ -46,8 +45,7 @@ def test_gradients_of_a_roll_out_stay_finite(problem, size):
     leaf = torch.from_numpy(size * scores).requires_grad_()
     present, total = torch.from_numpy(nu), 0.0
     for _ in range(20):
-        rule = ScoreRule(leaf, 3)
-        present, drops = differentiable_step(system, present, torch.from_numpy(rate), rule)
+        present, drops = differentiable_step(system, present, torch.from_numpy(rate), leaf)
         total = total + drops.sum()
     total.backward()
     assert torch.isfinite(leaf.grad).all()

@@ -281,5 +281,5 @@ def test_a_batch_of_rules_is_refused(index):
 def test_wrong_initial_distributions_are_refused():
     p = SystemParameters()
     for nu in ([1.0], [0.5] * 6, [2.0, -1.0, 0, 0, 0, 0], [np.nan] * 6):
-        with pytest.raises(InvalidInput, match="nu must be 6 probabilities that sum to 1"):
+        with pytest.raises(InvalidInput, match=r"nu (must|shape)"):
             InfiniteAgentSystem(p, 10).initial_states(nu)

@@ -1,0 +1,35 @@
+"""Where results and trained policies are stored."""
+
+import os
+from pathlib import Path
+
+import mfc_lb
+
+#: Names a folder that takes the place of ``data/results``.
+RESULTS_VARIABLE = "MFC_LB_RESULTS"
+
+LIBRARY = Path(mfc_lb.__file__).resolve().parent
+
+
+def results_folder() -> Path:
+    """Return where results are stored.
+
+    Returns
+    -------
+    Path
+        ``$MFC_LB_RESULTS`` if set, else ``data/results`` of the checkout that holds the library, or
+        of the working directory if the library is installed without its checkout.
+    """
+    named = os.environ.get(RESULTS_VARIABLE)
+    return Path(named) if named else _data_folder() / "results"
+
+
+def policies_folder() -> Path:
+    """Return where trained policies are: ``data/policies``, beside ``data/results``."""
+    return _data_folder() / "policies"
+
+
+def _data_folder() -> Path:
+    checkout = LIBRARY.parent
+    top = checkout if (checkout / "pyproject.toml").is_file() else Path.cwd()
+    return top / "data"

@@ -1,0 +1,46 @@
+"""Files that appear whole or not at all, and their digests."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that nobody ever sees half of it; its folder is made if need be.
+
+    Parameters
+    ----------
+    path : Path
+        Where to; what stood there before stays until the new content is complete.
+    content : bytes
+        All of it.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_whole_json(path: Path, content: object) -> None:
+    """Write a JSON file, see `write_whole`; NumPy scalars and arrays become plain numbers."""
+    text = json.dumps(content, indent=2, ensure_ascii=False, default=_plain)
+    write_whole(path, (text + "\n").encode())
+
+
+def sha256(content: bytes) -> str:
+    """Return the SHA-256 digest in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist()

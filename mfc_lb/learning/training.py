@@ -1,0 +1,83 @@
+"""What both ways of training have in common."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from mfc_lb.learning.networks import NetworkPolicy
+from mfc_lb.systems import Estimate
+
+#: From a policy to its drops, for a learning curve.
+Evaluate = Callable[[NetworkPolicy], Estimate]
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """One point of a learning curve.
+
+    Attributes
+    ----------
+    environment_steps : int
+        Epochs simulated so far, summed over all systems.
+    seconds : float
+        Spent on training so far, evaluations for the curve left out.
+    drops : Estimate
+        What the curve's evaluation gave.
+    """
+
+    environment_steps: int
+    seconds: float
+    drops: Estimate
+
+    @classmethod
+    def from_dict(cls, point: dict[str, Any]) -> "CurvePoint":
+        """Return the point whose `dataclasses.asdict` is given."""
+        return cls(**{**point, "drops": Estimate(**point["drops"])})
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """What training gives.
+
+    Attributes
+    ----------
+    policy : NetworkPolicy
+        The trained policy.
+    settings : mapping
+        The method's name and all its settings, for the policy's card.
+    seconds : float
+        Spent on training.
+    curve : list of CurvePoint
+        Empty if no evaluation was asked for.
+    candidates : mapping from str to Estimate
+        Drops of the policies among which the result was chosen, simplest first.
+    chosen : str
+        Which of them it is.
+    """
+
+    policy: NetworkPolicy
+    settings: Mapping[str, Any]
+    seconds: float
+    curve: list[CurvePoint] = field(default_factory=list)
+    candidates: Mapping[str, Estimate] = field(default_factory=dict)
+    chosen: str = "network"
+
+
+@contextmanager
+def isolated_torch() -> Iterator[None]:
+    """Let a block use one thread and global random numbers, and leave no trace of it.
+
+    On networks this small, several threads are slower than one; and they add in another order.
+    """
+    threads, numbers = torch.get_num_threads(), np.random.get_state()  # noqa: NPY002
+    torch.set_num_threads(1)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        torch.set_num_threads(threads)
+        np.random.set_state(numbers)  # noqa: NPY002
