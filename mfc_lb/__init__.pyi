@@ -1,4 +1,5 @@
 from .errors import InvalidInput
+from .learning import load_policy
 from .model import (
     ArrivalProcess,
     ConstantPolicy,
@@ -36,6 +37,7 @@ __all__ = [
     "SystemParameters",
     "evaluate",
     "join_shortest_queue",
+    "load_policy",
     "random_choice",
     "score_rule",
     "shortest_expected_delay",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mfc_lb.errors import require
 from mfc_lb.experiments import (
+    certificate,
     comparison,
     convergence,
     modelling_choices,
@@ -31,6 +32,7 @@ EXPERIMENTS: dict[str, Experiment[Any]] = {
         populations,
         modelling_choices,
         training,
+        certificate,
     )
 }
 

@@ -1,4 +1,5 @@
 from .actions import ActionKind, action_size, decision_rule_of
+from .clairvoyant import Certificate, certify, clairvoyant_drops
 from .environment import MeanFieldEnv, MeanFieldVectorEnv
 from .networks import NetworkPolicy
 from .pathwise import Objective, PathwiseSettings, train_pathwise
@@ -9,6 +10,7 @@ from .training import CurvePoint, TrainingResult
 
 __all__ = [
     "ActionKind",
+    "Certificate",
     "CurvePoint",
     "MeanFieldEnv",
     "MeanFieldVectorEnv",
@@ -20,6 +22,8 @@ __all__ = [
     "TrainingResult",
     "action_size",
     "best_softmin",
+    "certify",
+    "clairvoyant_drops",
     "decision_rule_of",
     "load_card",
     "load_policy",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,11 @@ class TrainingResult:
     curve: list[CurvePoint] = field(default_factory=list)
     candidates: Mapping[str, Estimate] = field(default_factory=dict)
     chosen: str = "network"
+
+    def results(self) -> dict[str, Any]:
+        """Return what training reached, for the policy's card."""
+        compared = {name: asdict(estimate) for name, estimate in self.candidates.items()}
+        return {"seconds": self.seconds, "chosen": self.chosen, "candidates": compared}
 
 
 @contextmanager
