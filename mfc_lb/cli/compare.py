@@ -64,8 +64,8 @@ what_is_compared = combined(
 )
 @what_is_compared
 @which_system
-@queues_and_servers
-@demand
+@queues_and_servers()
+@demand()
 @effort
 @output
 def compare(**given: Any) -> None:

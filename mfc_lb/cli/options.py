@@ -1,11 +1,11 @@
-"""The options of `simulate` and `compare`, and what a newcomer has to know of each."""
+"""The options that commands share, and what a newcomer has to know of each."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-from mfc_lb.cli.table_file import TableFile
+from mfc_lb.cli.table_file import NewFile
 from mfc_lb.cli.values import NUMBERS, Real, Rows, Whole
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -106,62 +106,101 @@ which_system = combined(
     ),
 )
 
-queues_and_servers = combined(
-    option(
-        "--buffer-size",
-        type=Whole(),
-        default=5,
-        section=SERVERS,
-        text="Places B of a queue, the packet in service included; at least 1.",
-    ),
-    option(
-        "--num-choices",
-        type=Whole(),
-        default=2,
-        section=SERVERS,
-        text="Number d of queues that an agent picks at random and looks at; at least 1.",
-    ),
-    option(
-        "--service-rates",
-        type=NUMBERS,
-        default="1",
-        section=SERVERS,
-        text="Packets that a busy server finishes per unit of time, one rate > 0 for each class "
-        "of servers.",
-    ),
-    option(
-        "--class-fractions",
-        type=NUMBERS,
-        section=SERVERS,
-        otherwise="equal",
-        text="Fraction of the servers in each class; their sum is 1.",
-    ),
+def _unless(usual: str | None, **papers: Any) -> dict[str, Any]:
+    """Return what holds without an option: what `usual` says, or else the paper's value."""
+    return {"otherwise": usual} if usual else papers
+
+
+def queues_and_servers(usual: str | None = None) -> Callable[[F], F]:
+    """Return the options for queues and servers; without them, the paper's hold or `usual`."""
+    return combined(
+        option(
+            "--buffer-size",
+            type=Whole(),
+            section=SERVERS,
+            text="Places B of a queue, the packet in service included; at least 1.",
+            **_unless(usual, default=5),
+        ),
+        option(
+            "--num-choices",
+            type=Whole(),
+            section=SERVERS,
+            text="Number d of queues that an agent picks at random and looks at; at least 1.",
+            **_unless(usual, default=2),
+        ),
+        option(
+            "--service-rates",
+            type=NUMBERS,
+            section=SERVERS,
+            text="Packets that a busy server finishes per unit of time, one rate > 0 for each "
+            "class of servers.",
+            **_unless(usual, default="1"),
+        ),
+        option(
+            "--class-fractions",
+            type=NUMBERS,
+            section=SERVERS,
+            text="Fraction of the servers in each class; their sum is 1.",
+            **_unless(usual, otherwise="equal"),
+        ),
+    )
+
+
+def demand(usual: str | None = None) -> Callable[[F], F]:
+    """Return the options for the arrivals; without them, the paper's hold or `usual`."""
+    return combined(
+        option(
+            "--arrival-rates",
+            type=NUMBERS,
+            section=DEMAND,
+            text="Packets per queue and unit of time, one rate >= 0 for each level of demand; one "
+            "number alone stays for ever.",
+            **_unless(usual, default="0.9,0.6"),
+        ),
+        option(
+            "--arrival-kernel",
+            type=Rows(),
+            section=DEMAND,
+            text="How the level changes from epoch to epoch: row i has the probabilities of the "
+            "next level when the present one is i, and sums to 1.",
+            **_unless(usual, otherwise="0.8,0.2;0.5,0.5"),
+        ),
+        option(
+            "--arrival-initial",
+            type=NUMBERS,
+            section=DEMAND,
+            text="Probabilities of the first epoch's level; their sum is 1.",
+            **_unless(usual, otherwise="equal"),
+        ),
+    )
+
+
+def delta_t(usual: str | None = None) -> Callable[[F], F]:
+    """Return the option for one delay; without it, Δt is 1 or `usual`."""
+    return option(
+        "--delta-t",
+        type=Real(),
+        section=SYSTEM,
+        text="Delay Δt: the time between two looks at the queues (an epoch), in units of time, of "
+        "which 1 is the mean service time at rate 1; > 0. The paper studies 1 to 10.",
+        **_unless(usual, default="1"),
+    )
+
+
+num_queues = option(
+    "--num-queues",
+    type=Whole(),
+    section=SYSTEM,
+    otherwise="100",
+    text="Number M of queues, each with its server; at least 1.",
 )
 
-demand = combined(
-    option(
-        "--arrival-rates",
-        type=NUMBERS,
-        default="0.9,0.6",
-        section=DEMAND,
-        text="Packets per queue and unit of time, one rate >= 0 for each level of demand; one "
-        "number alone stays for ever.",
-    ),
-    option(
-        "--arrival-kernel",
-        type=Rows(),
-        section=DEMAND,
-        otherwise="0.8,0.2;0.5,0.5",
-        text="How the level changes from epoch to epoch: row i has the probabilities of the next "
-        "level when the present one is i, and sums to 1.",
-    ),
-    option(
-        "--arrival-initial",
-        type=NUMBERS,
-        section=DEMAND,
-        otherwise="equal",
-        text="Probabilities of the first epoch's level; their sum is 1.",
-    ),
+seed = option(
+    "--seed",
+    type=Whole(),
+    default=0,
+    section=EFFORT,
+    text="Same seed, same numbers; at least 0.",
 )
 
 effort = combined(
@@ -186,13 +225,7 @@ effort = combined(
         otherwise="100 up to 1000 queues, then fewer, at least 10",
         text="Number of independent runs; the intervals come from how they differ.",
     ),
-    option(
-        "--seed",
-        type=Whole(),
-        default=0,
-        section=EFFORT,
-        text="Same seed, same numbers; at least 0.",
-    ),
+    seed,
     option(
         "--processes",
         type=Whole(),
@@ -204,7 +237,7 @@ effort = combined(
 
 output = option(
     "--output",
-    type=TableFile(),
+    type=NewFile(".csv"),
     section=OUTPUT,
     metavar="FILE.csv",
     text="Also write the numbers to this file, in full precision; it appears whole or not at all.",

@@ -57,34 +57,16 @@ which_policy = combined(
     ),
 )
 
-when_and_how_many = combined(
-    option(
-        "--delta-t",
-        type=Real(),
-        default="1",
-        section=SYSTEM,
-        text="Delay Δt: the time between two looks at the queues (an epoch), in units of time, of "
-        "which 1 is the mean service time at rate 1; > 0. The paper studies 1 to 10.",
-    ),
-    option(
-        "--num-queues",
-        type=Whole(),
-        section=SYSTEM,
-        otherwise="100",
-        text="Number M of queues, each with its server; at least 1.",
-    ),
-)
-
-
 @click.command(
     cls=Command,
     epilog="\b\nExample:\n  mfc-lb simulate --policy softmin --beta 0.5 --delta-t 5",
 )
 @which_policy
-@when_and_how_many
+@delta_t()
+@num_queues
 @which_system
-@queues_and_servers
-@demand
+@queues_and_servers()
+@demand()
 @effort
 @output
 def simulate(**given: Any) -> None:

@@ -13,16 +13,20 @@ import click
 Row = dict[str, Any]
 
 
-class TableFile(click.ParamType[Path]):
-    """The name of a CSV file that can be written; checked before anything runs."""
+class NewFile(click.ParamType[Path]):
+    """The name of a file to be written; checked before anything runs."""
 
     name = "file"
+
+    def __init__(self, suffix: str) -> None:
+        self.suffix = suffix
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Return the path."""
         path = Path(value)
-        if path.suffix.lower() != ".csv":
-            self.fail(f"must be a file name that ends in .csv, got {str(path)!r}", param, ctx)
+        if path.suffix.lower() != self.suffix:
+            ending = f"a file name that ends in {self.suffix}"
+            self.fail(f"must be {ending}, got {str(path)!r}", param, ctx)
         if path.is_dir():
             self.fail(f"must be a file, not a folder, got {str(path)!r}", param, ctx)
         if not path.parent.is_dir():
@@ -59,9 +63,7 @@ def table_file(path: Path | None) -> Iterator[Table]:
     if path is None:
         yield table
         return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with _telling(path):
-        temporary.touch()
+    temporary = _new_neighbour(path)
     try:
         yield table
         with _telling(path):
@@ -69,6 +71,18 @@ def table_file(path: Path | None) -> Iterator[Table]:
             temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def try_writing(path: Path) -> None:
+    """Refuse the name of a file that cannot be written."""
+    _new_neighbour(path).unlink()
+
+
+def _new_neighbour(path: Path) -> Path:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with _telling(path):
+        temporary.touch()
+    return temporary
 
 
 def _write(rows: Sequence[Row], path: Path) -> None:

@@ -68,8 +68,8 @@ def fresh_network(
 
 
 def _product(rows: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    # Not a BLAS product: a row's result must not depend on how many rows are computed.
-    return np.asarray((rows[..., None] * matrix).sum(axis=-2))
+    # Row by row: a row's result must not depend on how many rows are computed.
+    return np.asarray(np.matmul(rows[..., None, :], matrix)[..., 0, :])
 
 
 def network_action(

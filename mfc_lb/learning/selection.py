@@ -49,11 +49,11 @@ class Selection:
 
     @cached_property
     def _softmin(self) -> dict[str, tuple[NDArray[np.float64], float]]:
-        """Keys and best β of the softmins: in the filling and, if servers differ, the delay."""
+        """Keys and best β of softmins of the queue and, if servers differ, of the delay."""
         p = self._system.parameters
-        keys = {"softmin": p.fillings.astype(np.float64)}
+        keys = {"queue": p.fillings.astype(np.float64)}
         if len(set(p.service_rates)) > 1:
-            keys["softmin of the delay"] = (p.fillings + 1) / p.state_service_rates
+            keys["delay"] = (p.fillings + 1) / p.state_service_rates
         search = {"largest": _LARGEST_BETA}
         return {
             name: (key, best_softmin(self._system, self._levels, keys=key, **search))
@@ -65,15 +65,18 @@ class Selection:
         """The policies of constant scores that need no training, simplest first."""
         scores = {"random": np.zeros(self._system.parameters.num_states)}
         for name, (keys, _) in self._softmin.items():
-            scores[name.replace("softmin", "sharp")] = -_SHARP * keys
+            scores[f"shortest {name}"] = -_SHARP * keys
         for name, (keys, beta) in self._softmin.items():
-            scores[name] = -beta * keys
+            scores[f"softmin of the {name}"] = -beta * keys
         return {name: self._constant(score) for name, score in scores.items()}
 
     def gentle_start(self) -> NDArray[np.float64]:
         """Return the scores of the best softmin, but none so sharp that it has no gradient."""
-        best = min(self._softmin, key=lambda name: self._drops(self.simple[name]).mean())
-        keys, beta = self._softmin[best]
+
+        def mean_drops(name: str) -> float:
+            return float(self._drops(self.simple[f"softmin of the {name}"]).mean())
+
+        keys, beta = self._softmin[min(self._softmin, key=mean_drops)]
         return -min(beta, _GENTLE_BETA) * keys
 
     def result(
