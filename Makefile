@@ -52,7 +52,7 @@ bench: setup  ## measure speed and memory against the usual way of doing the sam
 # With the oldest Python supported: its pins serve every newer one.
 lock:  ## pin the newest versions that pyproject.toml allows (PYTHON=the oldest Python supported)
 	$(PYTHON) -m venv --clear $(LOCK_VENV)
-	$(LOCK_VENV)/bin/python -m pip install --quiet --editable '.[train,book,dev]' $(HELD)
+	$(LOCK_VENV)/bin/python -m pip install --quiet --editable '.[train,cluster,book,dev]' $(HELD)
 	$(LOCK_VENV)/bin/python -m pip freeze --all --exclude-editable --exclude pip > $(LOCK_VENV)/frozen
 	@# One list for every machine: no build variants, no GPU libraries (torch asks for its own).
 	sed -E -e 's/\+.*//' -e '/^(nvidia|cuda|triton)/d' $(LOCK_VENV)/frozen > requirements.lock

@@ -13,11 +13,11 @@ import click
 from rich import box
 from rich.table import Table
 
-from benchmarks import finite, grid, mean_field, memory
+from benchmarks import cluster, finite, gradients, grid, mean_field, memory
 from mfc_lb.cli.table_file import Row, TableFile, table_file
 from mfc_lb.cli.terminal import console
 
-Measurement = mean_field.Measured | memory.Peak | grid.GridTime
+Measurement = mean_field.Measured | memory.Peak | cluster.Size | grid.GridTime
 
 COLUMNS = ("case", "usual", "ours", "seconds", "unit", "ratio", "low", "high", "target")
 UNITS = {"Measured": "s", "Peak": "MiB", "GridTime": "s"}
@@ -49,6 +49,7 @@ def _tables(
 ) -> Iterator[tuple[Callable[[list[Any]], Table], Iterator[Measurement]]]:
     yield _show_ratios, _ratios(pairs)
     yield _show_peaks, _peaks()
+    yield _show_sizes, cluster.measure_large()
     if with_grid:
         yield _show_grids, (grid.measure(routing) for routing in grid.TARGETS)
 
@@ -56,8 +57,11 @@ def _tables(
 def _ratios(pairs: int) -> Iterator[mean_field.Measured]:
     for batch in mean_field.TARGETS:
         yield from mean_field.measure(batch, pairs)
+    yield gradients.measure(pairs)
     for routing in finite.TARGETS:
         yield finite.measure(routing, pairs)
+    for peer in cluster.TARGETS:
+        yield cluster.measure(peer, pairs)
 
 
 def _peaks() -> Iterator[memory.Peak]:
@@ -82,6 +86,14 @@ def _show_peaks(measurements: list[memory.Peak]) -> Table:
     for m in measurements:
         usual = "not tried" if math.isnan(m.usual) else f"{m.usual:.0f}"
         table.add_row(m.case, usual, f"{m.ours:.0f}", "")
+    return table
+
+
+def _show_sizes(measurements: list[cluster.Size]) -> Table:
+    table = _new_table("One large simulation of a cluster", "ours")
+    for m in measurements:
+        reached = _reached(m.ours <= m.target, f"{m.target:.0f} {m.unit}")
+        table.add_row(m.case, f"{m.ours:.1f} {m.unit}", reached)
     return table
 
 
@@ -110,7 +122,7 @@ def _reached(yes: bool, target: str) -> str:
 
 
 def _row(measurement: Measurement) -> Row:
-    known = {"unit": UNITS[type(measurement).__name__]} | asdict(measurement)
+    known = {"unit": UNITS.get(type(measurement).__name__)} | asdict(measurement)
     return {column: known.get(column, "") for column in COLUMNS}
 
 

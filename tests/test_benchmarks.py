@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import finite, grid, mean_field, memory, timing
+from benchmarks import cluster, finite, gradients, grid, mean_field, memory, timing
 from benchmarks.__main__ import main
 from benchmarks.usual_finite import AgentLevelSystem
 from mfc_lb import ConstantPolicy, FiniteSystem, SystemParameters, evaluate, join_shortest_queue
@@ -19,6 +19,11 @@ def test_usual_mean_field_steps_agree():
     nu_next, drops = case.system.step(case.nu, case.rates, case.tables)
     assert np.array([row for row, _ in usual]) == pytest.approx(nu_next, abs=1e-13)
     assert np.array([lost for _, lost in usual]) == pytest.approx(drops, rel=1e-12, abs=1e-14)
+
+
+def test_usual_gradients_agree():
+    case = gradients.RollOutCase(batch=3, num_epochs=4, delta_t=3.0)
+    assert case.usual().numpy() == pytest.approx(case.ours().numpy(), rel=1e-10)
 
 
 @pytest.mark.parametrize("routing", ["per_epoch", "per_packet"])
@@ -54,8 +59,11 @@ def _quick(monkeypatch):
 @pytest.mark.usefixtures("_quick")
 def test_benchmarks_run_at_tiny_sizes():
     measured = [*mean_field.measure(batch=2, pairs=1)]
+    measured += [gradients.measure(1, batch=2, num_epochs=2)]
     measured += [finite.measure(routing, 1, 100, 10) for routing in finite.TARGETS]
-    assert [m.ours > 0 and m.usual > 0 for m in measured] == [True] * 5
+    measured += [cluster.measure(peer, 1, 20) for peer in cluster.TARGETS]
+    assert [m.ours > 0 and m.usual > 0 for m in measured] == [True] * 8
+    assert [0 < size.ours < size.target for size in cluster.measure_large(1000)] == [True] * 2
     time = grid.measure("per_packet", 1, sizes=(5,), delays=(10.0,), num_runs=1)
     assert time.seconds > 0
 
@@ -68,7 +76,9 @@ def test_memory_does_not_grow_with_agents():
 
 @pytest.mark.usefixtures("_quick")
 def test_command_prints_and_writes_tables(monkeypatch, tmp_path):
-    finite_measure = finite.measure
+    finite_measure, cluster_measure = finite.measure, cluster.measure
+    monkeypatch.setattr(cluster, "measure", lambda peer, pairs: cluster_measure(peer, pairs, 20))
+    monkeypatch.setattr(cluster, "measure_large", lambda: iter([cluster.Size("run", 9, "s", 8.0)]))
     monkeypatch.setattr(finite, "measure", lambda *given: finite_measure(*given, 100, 10))
     monkeypatch.setattr(memory, "measure", lambda *_, **__: memory.Peak("peak", math.nan, 1.0))
     monkeypatch.setattr(grid, "measure", lambda routing: grid.GridTime(routing, 400.0, 360.0))
@@ -76,7 +86,8 @@ def test_command_prints_and_writes_tables(monkeypatch, tmp_path):
     done = CliRunner().invoke(main, ["--pairs", "1", "--grid", "--output", str(path)])
     assert done.exit_code == 0, done.output
     assert "360 s missed" in done.output
+    assert "8 s missed" in done.output
     with path.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert [row["unit"] for row in rows] == ["s"] * 8 + ["MiB"] * 6 + ["s"] * 2
-    assert [row["case"] for row in rows[:8] if not float(row["ratio"]) > 0] == []
+    assert [row["unit"] for row in rows] == ["s"] * 11 + ["MiB"] * 6 + ["s"] * 3
+    assert [row["case"] for row in rows[:11] if not float(row["ratio"]) > 0] == []

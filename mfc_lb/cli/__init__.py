@@ -1,4 +1,4 @@
-"""The command line, ``mfc-lb simulate | compare | notebook | book``.
+"""The command line, ``mfc-lb simulate | compare | train | evaluate | trace | cluster | ...``.
 
 The modules of this package import nothing heavy at their tops, so that help appears at once.
 """

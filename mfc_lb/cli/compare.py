@@ -17,18 +17,18 @@ from mfc_lb.cli.options import (
     queues_and_servers,
     which_system,
 )
-from mfc_lb.cli.policies import named_rule
+from mfc_lb.cli.policies import named_policy
 from mfc_lb.cli.settings import Effort, Given, read_effort, read_parameters, read_system
 from mfc_lb.cli.table_file import Row, table_file
 from mfc_lb.cli.values import INTEGERS, NUMBERS
 
 if TYPE_CHECKING:
     from mfc_lb.cli.outcomes import Outcome
-    from mfc_lb.model import DecisionRule
+    from mfc_lb.model import Policy
     from mfc_lb.systems import Estimate
     from mfc_lb.systems.evaluation import System
 
-    Cell = tuple[System, Effort, list[DecisionRule]]
+    Cell = tuple[System, Effort, list[Policy]]
 
 what_is_compared = combined(
     option(
@@ -37,7 +37,8 @@ what_is_compared = combined(
         section="How agents choose",
         metavar="POLICY,...",
         text="Policies, separated by commas: random, jsq, sed, softmin:BETA, or the name of a "
-        ".npy, .csv or .json file with a decision rule. The others are compared with the first.",
+        ".npy, .csv or .json file with a decision rule or of a .safetensors file with a trained "
+        "policy. The others are compared with the first.",
     ),
     option(
         "--delta-t",
@@ -75,45 +76,43 @@ def compare(**given: Any) -> None:
     drops themselves. A difference whose interval leaves out 0 is no accident of the runs.
     The file of --output has one line per row of the table.
     """
-    policies = [name.strip() for name in given["policies"].split(",")]
-    if len(set(policies)) < len(policies):
+    names = [name.strip() for name in given["policies"].split(",")]
+    if len(set(names)) < len(names):
         refuse("--policies", "made of different policies", given["policies"])
-    with naming_options():
-        cells = list(_read_cells(given, policies))
+    with naming_options(policy="--policies"):
+        cells = list(_read_cells(given, names))
         with table_file(given["output"]) as table:
-            outcomes = _simulate(cells, policies)
+            outcomes = _simulate(cells, names)
             table.extend([_row(outcome, group[0]) for group in outcomes for outcome in group])
     _show(outcomes)
 
 
-def _read_cells(given: Given, policies: list[str]) -> Iterator["Cell"]:
-    """Yield each system, with how much to simulate of it and the policies' rules in it."""
+def _read_cells(given: Given, names: list[str]) -> Iterator["Cell"]:
+    """Yield each system, with how much to simulate of it and the policies in it."""
     for delta_t in given["delta_t"]:
         for num_queues in given["num_queues"] or (None,):
             parameters = read_parameters(given, delta_t)
             system = read_system(given, parameters, num_queues)
-            rules = [named_rule(policy, parameters, "--policies") for policy in policies]
-            yield system, read_effort(given, system), rules
+            policies = [named_policy(name, parameters, "--policies") for name in names]
+            yield system, read_effort(given, system), policies
 
 
-def _simulate(cells: list["Cell"], policies: list[str]) -> list[list["Outcome"]]:
+def _simulate(cells: list["Cell"], names: list[str]) -> list[list["Outcome"]]:
     """Return the outcomes of each system, policy by policy."""
     from tqdm import tqdm
 
     from mfc_lb.cli.outcomes import simulate_policy
 
-    with tqdm(total=len(cells) * len(policies), unit="row", delay=2, disable=None) as bar:
+    with tqdm(total=len(cells) * len(names), unit="row", delay=2, disable=None) as bar:
 
-        def simulated(
-            system: "System", policy: str, rule: "DecisionRule", work: Effort
-        ) -> "Outcome":
-            outcome = simulate_policy(system, policy, rule, work)
+        def simulated(system: "System", name: str, policy: "Policy", work: Effort) -> "Outcome":
+            outcome = simulate_policy(system, name, policy, work)
             bar.update()
             return outcome
 
         return [
-            [simulated(system, *named, work) for named in zip(policies, rules, strict=True)]
-            for system, work, rules in cells
+            [simulated(system, *named, work) for named in zip(names, policies, strict=True)]
+            for system, work, policies in cells
         ]
 
 

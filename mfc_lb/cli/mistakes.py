@@ -10,6 +10,16 @@ import click
 
 FAILED, MISTAKE = 1, 2
 
+# Modules of the extras; any other that is missing is the book's.
+_EXTRAS = {
+    "google": "cluster",
+    "grpc": "cluster",
+    "gymnasium": "train",
+    "stable_baselines3": "train",
+    "torch": "train",
+}
+# Modules of the errors that a run ends with when it cannot go on.
+_FAILURES = {"mfc_lb.cluster.rpc.errors", "mfc_lb.companion.errors"}
 # Where an option is not called as the library's parameter is.
 _OPTIONS = {
     "rates": "--arrival-rates",
@@ -18,7 +28,7 @@ _OPTIONS = {
     "decision_rule": "--decision-rule",
 }
 # A message begins with "field must", "field[index] must" or "field shape must".
-_FIELD = re.compile(r"(?P<name>[a-z_]+)(?=(\[\d+\])?( shape)? must )")
+_FIELD = re.compile(r"\A(?P<name>[a-z_]+)(?=(\[\d+\])?( shape)? must )")
 _SETTING = re.compile(r"\b(?P<name>[a-z_]+)='(?P<value>\w+)'")
 
 
@@ -31,10 +41,9 @@ def explain(error: Exception) -> tuple[int, str] | None:
     if isinstance(error, InvalidInput):
         return MISTAKE, str(error)
     if isinstance(error, ModuleNotFoundError) and not _is_ours(error):
-        return (
-            MISTAKE,
-            f"this needs {error.name}, from the extra 'book': pip install 'mfc_lb[book]'",
-        )
+        extra = _EXTRAS.get(str(error.name).partition(".")[0], "book")
+        told = f"this needs {error.name}, from the extra {extra!r}"
+        return MISTAKE, f"{told}: pip install 'mfc_lb[{extra}]'"
     return _explain_failure(error)
 
 
@@ -43,7 +52,7 @@ def _explain_failure(error: Exception) -> tuple[int, str] | None:
         return FAILED, "there is not enough memory for this; ask for less of it"
     if isinstance(error, BrokenExecutor):
         return FAILED, "a process of the run was killed, most likely for want of memory"
-    if type(error).__module__ == "mfc_lb.companion.errors":
+    if type(error).__module__ in _FAILURES:
         return FAILED, str(error)
     return None
 
@@ -66,14 +75,23 @@ def option_name(parameter: click.Parameter) -> str:
 
 
 @contextmanager
-def naming_options() -> Iterator[None]:
-    """Turn the library's refusal of a value into one that names the option."""
+def naming_options(**special: str) -> Iterator[None]:
+    """Turn the library's refusal of a value into one that names the option.
+
+    Parameters
+    ----------
+    **special : str
+        What fields are called whose names differ from their options' in this command.
+    """
     from mfc_lb.errors import InvalidInput
+
+    def called(field: str) -> str:
+        return special.get(field, _option(field))
 
     try:
         yield
     except InvalidInput as error:
-        message = _FIELD.sub(lambda found: _option(found["name"]), str(error), count=1)
+        message = _FIELD.sub(lambda found: called(found["name"]), str(error))
         message = _SETTING.sub(lambda set_: f"{_option(set_['name'])} {set_['value']}", message)
         raise click.UsageError(message) from None
 

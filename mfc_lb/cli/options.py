@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from mfc_lb.cli.table_file import NewFile
+from mfc_lb.cli.table_file import TableFile
 from mfc_lb.cli.values import NUMBERS, Real, Rows, Whole
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,7 +30,8 @@ class Command(click.Command):
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            # What an argument is, the command's text says.
+            if record is not None and isinstance(parameter, click.Option):
                 sections.setdefault(getattr(parameter, "section", "Other"), []).append(record)
         for title, records in sections.items():
             with formatter.section(title):
@@ -105,6 +106,7 @@ which_system = combined(
         "many agents). By default it may pick a queue twice, as in the model.",
     ),
 )
+
 
 def _unless(usual: str | None, **papers: Any) -> dict[str, Any]:
     """Return what holds without an option: what `usual` says, or else the paper's value."""
@@ -237,7 +239,7 @@ effort = combined(
 
 output = option(
     "--output",
-    type=NewFile(".csv"),
+    type=TableFile(),
     section=OUTPUT,
     metavar="FILE.csv",
     text="Also write the numbers to this file, in full precision; it appears whole or not at all.",

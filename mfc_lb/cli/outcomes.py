@@ -1,7 +1,7 @@
 """One policy in one system: its drops, and what they are compared with."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mfc_lb.cli.settings import Effort
 from mfc_lb.cli.table_file import Row
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mfc_lb.model import DecisionRule
+    from mfc_lb.model import Policy
     from mfc_lb.systems import Estimate, EvaluationResult
     from mfc_lb.systems.evaluation import System
 
@@ -92,31 +92,30 @@ def _words(numbers: tuple[float, ...]) -> str:
     return ",".join(f"{number:g}" for number in numbers)
 
 
-def simulate_policy(system: "System", policy: str, rule: "DecisionRule", effort: Effort) -> Outcome:
+def simulate_policy(system: "System", name: str, policy: "Policy", effort: Effort) -> Outcome:
     """Run a policy in a system and, where that is sensible, in its mean-field limit."""
-    from mfc_lb.model import ConstantPolicy
     from mfc_lb.systems import EvaluationResult, MeanFieldSystem, evaluate
 
-    constant = ConstantPolicy(rule)
     result = evaluate(
         system,
-        constant,
+        policy,
         num_epochs=effort.num_epochs,
         num_runs=effort.num_runs,
         seed=effort.seed,
         processes=effort.processes,
     )
     limit = None
-    if not isinstance(system, MeanFieldSystem) and _has_quick_limit(system, rule, effort):
-        path = MeanFieldSystem(system.parameters).simulate(constant, result.levels)
+    if not isinstance(system, MeanFieldSystem) and _has_quick_limit(system, policy, effort):
+        path = MeanFieldSystem(system.parameters).simulate(policy, result.levels)
         limit = EvaluationResult(path.drops, result.levels)
-    return Outcome(system, policy, effort, result, limit)
+    return Outcome(system, name, effort, result, limit)
 
 
-def _has_quick_limit(system: Any, rule: "DecisionRule", effort: Effort) -> bool:
+def _has_quick_limit(system: "System", policy: "Policy", effort: Effort) -> bool:
     from mfc_lb.model import PriorityRule
 
-    tuples = 1 if isinstance(rule, PriorityRule) else rule.num_states**rule.num_choices
+    p = system.parameters
+    only_ranks = isinstance(getattr(policy, "rule", None), PriorityRule)
+    tuples = 1 if only_ranks else p.num_states**p.num_choices
     products = tuples * effort.num_runs * effort.num_epochs
-    states: int = system.parameters.num_states
-    return states <= MANY_STATES and products <= MANY_PRODUCTS
+    return p.num_states <= MANY_STATES and products <= MANY_PRODUCTS

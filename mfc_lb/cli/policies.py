@@ -7,34 +7,49 @@ from typing import TYPE_CHECKING, Any
 from mfc_lb.cli.mistakes import refuse
 
 if TYPE_CHECKING:
-    from mfc_lb.model import DecisionRule, SystemParameters
+    from mfc_lb.model import DecisionRule, Policy, SystemParameters
 
 NAMES = ("random", "jsq", "sed", "softmin")
 SUFFIXES = (".npy", ".csv", ".json")
+STORED = ".safetensors"
 DEFAULT_BETA = 1.0
 
 
-def named_rule(text: str, parameters: "SystemParameters", field: str) -> "DecisionRule":
-    """Return the decision rule that a word means.
+def named_policy(text: str, parameters: "SystemParameters", field: str) -> "Policy":
+    """Return the policy that a word means.
 
     Parameters
     ----------
     text : str
         ``random``, ``jsq``, ``sed``, ``softmin``, ``softmin:BETA`` or the name of a file that holds
-        a decision rule.
+        a decision rule or a trained policy.
     parameters : SystemParameters
         Gives the states and the number of choices.
     field : str
         The option, for messages.
     """
+    from mfc_lb.model import ConstantPolicy
+
+    if text.lower().endswith(STORED) or _is_card(Path(text)):
+        from mfc_lb import load_policy
+
+        return load_policy(text, parameters)
+    if text.lower().endswith(SUFFIXES):
+        return ConstantPolicy(rule_from_file(text, parameters, field))
+    return ConstantPolicy(_named_rule(text, parameters, field))
+
+
+def _is_card(path: Path) -> bool:
+    return path.suffix.lower() == ".json" and path.with_suffix(STORED).is_file()
+
+
+def _named_rule(text: str, parameters: "SystemParameters", field: str) -> "DecisionRule":
     from mfc_lb import model
 
-    if text.lower().endswith(SUFFIXES):
-        return rule_from_file(text, parameters, field)
     name, colon, beta = text.partition(":")
     if name not in NAMES or (colon and name != "softmin"):
-        known = "one of random, jsq, sed, softmin:BETA, or a .npy, .csv or .json file"
-        refuse(field, known, text)
+        files = "a .npy, .csv, .json or .safetensors file"
+        refuse(field, f"one of random, jsq, sed, softmin:BETA, or {files}", text)
     if name == "softmin":
         return model.softmin(parameters, _beta(beta, field) if colon else DEFAULT_BETA)
     by_name = {

@@ -8,17 +8,22 @@ from typing import Any, NoReturn
 import click
 
 from mfc_lb.cli.book import book
+from mfc_lb.cli.cluster import cluster
 from mfc_lb.cli.compare import compare
+from mfc_lb.cli.evaluate import evaluate
 from mfc_lb.cli.mistakes import explain
 from mfc_lb.cli.notebook import notebook
 from mfc_lb.cli.simulate import simulate
+from mfc_lb.cli.trace import trace
+from mfc_lb.cli.train import train
 
 INTERRUPTED = 130
 
 # Paragraphs behind \b are not filled.
 HELP = """Load balancing with delayed information.
 
-Simulate it, compare ways of routing, and rerun the book about it.
+Simulate it, compare ways of routing, learn better ones, send the jobs of your own traces through
+a balancer, and rerun the book about it.
 
 \b
 Many clients ("agents") send packets to many servers. In front of each
@@ -37,14 +42,28 @@ A policy says how an agent chooses among d queues that it picks at random:
            exp(β) times as likely; β = 0 is random, large β is jsq
 
 \b
+A trained policy knows the level of demand and how full the queues were:
+train learns one where queues and agents are infinitely many, evaluate
+tries it where they are not.
+
+\b
 Time is measured in mean service times. Results are drops per queue over
 the whole run: the fewer, the better. All defaults are the paper's
 (Tahir, Cui and Koeppl, ICPP 2022, doi 10.1145/3545008.3545025).
 
 \b
+A work trace says which jobs arrive when, and for how long each needs a
+core. trace makes one or shows yours; cluster sends its jobs through a
+balancer to workers, simulated or real, and measures response times.
+
+\b
 Start with:
   mfc-lb simulate --policy jsq --delta-t 5
   mfc-lb compare --policies random,jsq,softmin:0.5 --delta-t 1,5,10
+  mfc-lb train --delta-t 5
+  mfc-lb evaluate mf-dt5.safetensors --num-agents 10000 --num-queues 100
+  mfc-lb trace generate ramp --durations 100ms,500ms,1s --output ramp.csv
+  mfc-lb cluster compare ramp.csv --refresh 0,100ms,1s --picture ramp.png
   mfc-lb notebook list
 """
 
@@ -138,5 +157,5 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (simulate, compare, notebook, book):
+for command in (simulate, compare, train, evaluate, trace, cluster, notebook, book):
     main.add_command(command)

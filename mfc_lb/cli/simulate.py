@@ -7,24 +7,24 @@ import click
 
 from mfc_lb.cli.mistakes import naming_options, refuse
 from mfc_lb.cli.options import (
-    SYSTEM,
     Command,
     combined,
+    delta_t,
     demand,
     effort,
+    num_queues,
     option,
     output,
     queues_and_servers,
     which_system,
 )
-from mfc_lb.cli.policies import DEFAULT_BETA, named_rule, rule_from_file
+from mfc_lb.cli.policies import DEFAULT_BETA, named_policy, rule_from_file
 from mfc_lb.cli.settings import Given, read_effort, read_parameters, read_system
-from mfc_lb.cli.table_file import Row, table_file
-from mfc_lb.cli.values import NUMBERS, Real, Whole
+from mfc_lb.cli.table_file import table_file
+from mfc_lb.cli.values import NUMBERS, Real
 
 if TYPE_CHECKING:
-    from mfc_lb.cli.outcomes import Outcome
-    from mfc_lb.model import DecisionRule, SystemParameters
+    from mfc_lb.model import DecisionRule, Policy, SystemParameters
 
 which_policy = combined(
     option(
@@ -57,6 +57,7 @@ which_policy = combined(
     ),
 )
 
+
 @click.command(
     cls=Command,
     epilog="\b\nExample:\n  mfc-lb simulate --policy softmin --beta 0.5 --delta-t 5",
@@ -77,23 +78,24 @@ def simulate(**given: Any) -> None:
     same arrival rates. The file of --output has one line per run.
     """
     from mfc_lb.cli.outcomes import simulate_policy
+    from mfc_lb.cli.report import run_rows, show
 
     with naming_options():
         parameters = read_parameters(given, given["delta_t"])
-        policy, rule = _read_policy(given, parameters)
+        name, policy = _read_policy(given, parameters)
         system = read_system(given, parameters, given["num_queues"])
         work = read_effort(given, system)
         with table_file(given["output"]) as table:
             start = time.perf_counter()
-            outcome = simulate_policy(system, policy, rule, work)
+            outcome = simulate_policy(system, name, policy, work)
             seconds = time.perf_counter() - start
-            table.extend(_run_rows(outcome))
-    _show(outcome, seconds)
+            table.extend(run_rows(outcome))
+    show(outcome, seconds)
 
 
-def _read_policy(given: Given, parameters: "SystemParameters") -> tuple[str, "DecisionRule"]:
-    """Return the policy's name and its rule, from the one option that gives it."""
-    from mfc_lb.model import softmin
+def _read_policy(given: Given, parameters: "SystemParameters") -> tuple[str, "Policy"]:
+    """Return the policy and its name, from the one option that gives it."""
+    from mfc_lb.model import ConstantPolicy, softmin
 
     ways = [name for name in ("policy", "scores", "decision_rule") if given[name] is not None]
     if len(ways) > 1:
@@ -103,14 +105,14 @@ def _read_policy(given: Given, parameters: "SystemParameters") -> tuple[str, "De
     if beta is not None and (policy != "softmin" or ways != ["policy"]):
         refuse("--beta", "left out except with --policy softmin", beta)
     if ways == ["scores"]:
-        return "scores", _read_scores(given["scores"], parameters)
+        return "scores", ConstantPolicy(_read_scores(given["scores"], parameters))
     if ways == ["decision_rule"]:
         path = given["decision_rule"]
-        return path, rule_from_file(path, parameters, "--decision-rule")
+        return path, ConstantPolicy(rule_from_file(path, parameters, "--decision-rule"))
     if policy == "softmin":
         beta = DEFAULT_BETA if beta is None else beta
-        return f"softmin:{beta:g}", softmin(parameters, beta)
-    return policy, named_rule(policy, parameters, "--policy")
+        return f"softmin:{beta:g}", ConstantPolicy(softmin(parameters, beta))
+    return policy, named_policy(policy, parameters, "--policy")
 
 
 def _read_scores(scores: tuple[float, ...], parameters: "SystemParameters") -> "DecisionRule":
@@ -119,45 +121,3 @@ def _read_scores(scores: tuple[float, ...], parameters: "SystemParameters") -> "
     if len(scores) != parameters.num_states:
         refuse("--scores", f"one score for each of the {parameters.num_states} states", scores)
     return score_rule(parameters, scores)
-
-
-def _run_rows(outcome: "Outcome") -> list[Row]:
-    limit = outcome.limit
-    expected = [""] * outcome.effort.num_runs if limit is None else limit.total_drops.tolist()
-    drops, arrivals = outcome.result.total_drops.tolist(), outcome.arrivals.tolist()
-    return [
-        outcome.describe()
-        | {"run": run, "expected_arrivals": arrivals[run], "drops": drops[run]}
-        | {"mean_field_drops": expected[run]}
-        for run in range(outcome.effort.num_runs)
-    ]
-
-
-def _show(outcome: "Outcome", seconds: float) -> None:
-    from mfc_lb.cli.terminal import console, new_table, show_estimate
-
-    table = new_table(
-        _title(outcome), "per queue and run", "mean", "standard error", "95 % interval"
-    )
-    result, limit = outcome.result, outcome.limit
-    table.add_row("drops", *show_estimate(result.estimate), style="bold")
-    table.add_row("drops / arrivals", *show_estimate(outcome.drop_fraction, percent=True))
-    if limit is not None:
-        table.add_row("drops in the mean field", *show_estimate(limit.estimate))
-        table.add_row("  drops minus those", *show_estimate(result.difference(limit)))
-    console().print(table, _effort_line(outcome, seconds), sep="")
-
-
-def _title(outcome: "Outcome") -> str:
-    system, p = outcome.system, outcome.system.parameters
-    queues, agents = getattr(system, "num_queues", None), getattr(system, "num_agents", None)
-    number = f"{agents:,} agents" if agents else "infinitely many agents"
-    where = f"{queues:,} queues" if queues else "infinitely many queues"
-    return f"{outcome.policy} with d = {p.num_choices}, {number}, {where}, Δt = {p.delta_t:g}"
-
-
-def _effort_line(outcome: "Outcome", seconds: float) -> str:
-    runs, epochs = outcome.effort.num_runs, outcome.effort.num_epochs
-    horizon = epochs * outcome.system.parameters.delta_t
-    times = f"runs: {runs}, each of {epochs} epochs (time {horizon:g})"
-    return f"{times}; seed: {outcome.effort.seed}; in {seconds:.1f} s"

@@ -1,11 +1,11 @@
-"""CSV files that appear whole or not at all."""
+"""Files that commands write; a CSV file appears whole or not at all."""
 
 import csv
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
@@ -17,9 +17,7 @@ class NewFile(click.ParamType[Path]):
     """The name of a file to be written; checked before anything runs."""
 
     name = "file"
-
-    def __init__(self, suffix: str) -> None:
-        self.suffix = suffix
+    suffix: ClassVar[str]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Return the path."""
@@ -32,6 +30,18 @@ class NewFile(click.ParamType[Path]):
         if not path.parent.is_dir():
             self.fail(f"must be in a folder that exists, got {str(path)!r}", param, ctx)
         return path
+
+
+class TableFile(NewFile):
+    """The name of a CSV file."""
+
+    suffix = ".csv"
+
+
+class PolicyFile(NewFile):
+    """The name of a trained policy's file."""
+
+    suffix = ".safetensors"
 
 
 class Table:

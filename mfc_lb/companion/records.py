@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mfc_lb.errors import InvalidInput, require
+from mfc_lb.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -115,11 +116,9 @@ def read_values(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def write_json(path: Path, content: object) -> None:
-    """Write a JSON file at once, so that nobody ever reads half of it."""
-    temporary = path.with_suffix(".tmp")
+    """Write a JSON file with sorted keys and without NaN; it appears whole or not at all."""
     text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    temporary.write_text(text + "\n", "utf-8")
-    temporary.replace(path)
+    write_whole(path, (text + "\n").encode())
 
 
 def default_text(value: float | str) -> str:

@@ -12,6 +12,8 @@ from mfc_lb.experiments import (
     convergence,
     modelling_choices,
     populations,
+    trace_delay,
+    trace_study,
     training,
     trajectories,
 )
@@ -33,6 +35,8 @@ EXPERIMENTS: dict[str, Experiment[Any]] = {
         modelling_choices,
         training,
         certificate,
+        trace_study,
+        trace_delay,
     )
 }
 
@@ -63,19 +67,22 @@ def load(name: str, size: str = "quick", *, processes: int = -1) -> "pd.DataFram
     Raises
     ------
     InvalidInput
-        If the name or the size is unknown.
+        If the name or the size is unknown, or the "paper" size is not stored.
 
     Notes
     -----
     A stored table is used if its checksum, parameters and seed are right, and the code that it
-    depends on is unchanged. Other code alone (a comment is enough) does not make the "paper" size
-    run again, which takes minutes: `python -m mfc_lb.experiments reproduce` is the judge of that.
+    depends on is unchanged. Then the "quick" size is computed; the "paper" size, which takes
+    minutes, only on request. Other code alone does not make it stale: `python -m
+    mfc_lb.experiments reproduce` is the judge of that.
     """
     experiment = find(name)
     stored = StoredResult(results_folder(), experiment, size)
     experiment.size(size)
     usable = {State.CURRENT, State.OTHER_CODE} if size == "paper" else {State.CURRENT}
     if stored.state not in usable:
+        command = f"python -m mfc_lb.experiments run {name} --size paper"
+        require(size != "paper", stored.name, stored.state, f"stored (compute it with {command})")
         stored = run(experiment, size, results_folder(), processes=processes)
     return stored.read()
 

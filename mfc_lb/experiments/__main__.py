@@ -12,11 +12,15 @@ from rich.table import Table
 from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments import EXPERIMENTS, find
 from mfc_lb.experiments.folders import results_folder
+from mfc_lb.experiments.learned import reproduce_policies, store_all
 from mfc_lb.experiments.reproduction import Verdict, reproduce
 from mfc_lb.experiments.runner import run
 from mfc_lb.experiments.storage import StoredResult
 
 _console = Console()
+
+#: Name of the trained policies beside those of the experiments.
+POLICIES = "policies"
 
 _size = click.option("--size", default="quick", show_default=True, help="quick or paper.")
 _processes = click.option(
@@ -58,14 +62,31 @@ def run_command(name: str, size: str, processes: int, output: Path | None) -> No
     click.echo(f"{stored.table}: {stored.state}")
 
 
+@cli.command("policies")
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="Folder of policies [default: data/policies]."
+)
+@_processes
+def policies_command(output: Path | None, processes: int) -> None:
+    """Train the policies for the delays of the paper and store them."""
+    for path in store_all(output, processes=processes):
+        click.echo(path)
+
+
 @cli.command("reproduce")
 @click.option("--size", default="paper", show_default=True, help="quick or paper.")
 @click.option("--only", "names", multiple=True, metavar="NAME", help="Experiment; repeatable.")
 @_processes
 def reproduce_command(size: str, names: tuple[str, ...], processes: int) -> None:
-    """Recompute stored results from nothing and compare them row by row."""
-    experiments = [find(name) for name in names or EXPERIMENTS]
+    """Recompute stored results from nothing and compare them row by row.
+
+    The trained policies, on which some of them depend, are trained anew and compared by their
+    drops; their name is policies.
+    """
+    experiments = [find(name) for name in names or EXPERIMENTS if name != POLICIES]
     verdicts = reproduce(experiments, size, results_folder(), processes=processes)
+    if not names or POLICIES in names:
+        verdicts.append(reproduce_policies(processes=processes))
     _console.print(_verdict_table(verdicts))
     sys.exit(0 if all(verdict.agrees for verdict in verdicts) else 1)
 

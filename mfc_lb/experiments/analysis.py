@@ -7,7 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from mfc_lb.experiments.cases import JSQ, RND
+from mfc_lb.errors import require
+from mfc_lb.experiments.cases import JSQ, MF, RND
 from mfc_lb.experiments.convergence import QUEUES
 from mfc_lb.experiments.fits import fit_power_law
 
@@ -20,7 +21,7 @@ def rates(
     Parameters
     ----------
     table : DataFrame
-        The table of this experiment.
+        Of ``convergence``.
     agents_per_queue : float, optional
         Smallest N/M that enters the fits in N; with fewer agents the law has not set in.
     num_queues : int, optional
@@ -62,46 +63,122 @@ def _rate(group: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def crossings(table: pd.DataFrame, num_draws: int = 2000) -> pd.DataFrame:
-    """Return the delay at which JSQ(2) begins to drop more than random routing.
+def without_learned(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the baselines, of the table of ``comparison`` or ``populations``."""
+    return table[(table.policy != MF) & (table.reference != MF)]
+
+
+def crossings(
+    table: pd.DataFrame,
+    policy: str = JSQ,
+    reference: str = RND,
+    *,
+    along: str = "delta_t",
+    num_draws: int = 2000,
+) -> pd.DataFrame:
+    """Return where a policy and another one drop the same.
 
     Parameters
     ----------
     table : DataFrame
-        The comparison's table.
+        Of ``comparison`` or ``populations``.
+    policy, reference : str, optional
+        A pair whose differences the table has.
+    along : {"delta_t", "agents_per_queue"}, optional
+        What is varied; the number of agents per queue on a logarithmic scale, without its limit.
     num_draws : int, optional
         Draws from which the interval is taken.
 
     Returns
     -------
     DataFrame
-        One row for each system, routing and number of queues: ``delta_t`` is the root of a cubic
-        spline through the paired differences, in mean service times; the interval's ends are
-        quantiles of the roots when every difference is redrawn with its standard error.
-        NaN where the spline has no root.
+        One row for each system, routing and number of queues (and each delay if that is not
+        varied): `along` is the first root of a cubic spline through the paired differences; the
+        interval's ends are quantiles of the roots when every difference is redrawn with its
+        standard error. NaN where the spline has no root. ``share`` is the fraction of the draws
+        that have one.
+
+    Raises
+    ------
+    InvalidInput
+        If the table does not have the pair, or `along` is unknown.
     """
-    pairs = table[(table.policy == JSQ) & (table.reference == RND)]
-    groups = pairs.groupby(["system", "routing", "num_queues"], sort=False)
+    places = {"delta_t": [], "agents_per_queue": ["delta_t"]}
+    require(along in places, "along", along, "'delta_t' or 'agents_per_queue'")
+    pairs = table[(table.policy == policy) & (table.reference == reference)]
+    require(len(pairs) > 0, "policy and reference", (policy, reference), "a pair of the table")
+    pairs = pairs[np.isfinite(pairs[along])]
+    groups = pairs.groupby(["system", "routing", "num_queues", *places[along]], sort=False)
     return pd.DataFrame(
         [
-            {**dict(zip(groups.keys, names, strict=True)), **_crossing(group, num_draws)}
+            {**dict(zip(groups.keys, names, strict=True)), **_crossing(group, along, num_draws)}
             for names, group in groups
         ]
     )
 
 
-def _crossing(group: pd.DataFrame, num_draws: int) -> dict[str, float]:
+def _crossing(group: pd.DataFrame, along: str, num_draws: int) -> dict[str, float]:
+    scale, back = (np.log, math.exp) if along == "agents_per_queue" else (np.asarray, float)
     rng = np.random.default_rng(0)
     noise = rng.standard_normal((num_draws, len(group))) * group.standard_error.to_numpy()
     drawn = group.estimate.to_numpy() + np.vstack([np.zeros(len(group)), noise])
-    best, *others = _first_roots(group.delta_t.to_numpy(), drawn)
+    best, *others = map(back, _first_roots(scale(group[along].to_numpy()), drawn))
     ends = np.nanquantile(others, [0.025, 0.975]) if math.isfinite(best) else [math.nan, math.nan]
-    return {"delta_t": best, "interval_low": float(ends[0]), "interval_high": float(ends[1])}
+    share = float(np.isfinite(others).mean())
+    interval = {"interval_low": float(ends[0]), "interval_high": float(ends[1])}
+    return {along: best, **interval, "share": share}
 
 
 def _first_roots(places: NDArray[np.float64], values: NDArray[np.float64]) -> list[float]:
     roots = CubicSpline(places, values, axis=1).roots(extrapolate=False)
     return [float(found[0]) if len(found) else math.nan for found in roots]
+
+
+def smallest_advantage(
+    table: pd.DataFrame, policy: str, reference: str, shortest: float = 0.0
+) -> pd.DataFrame:
+    """Return where a policy's advantage over another one is the smallest, over all delays.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of ``comparison``.
+    policy, reference : str
+        A pair whose differences the table has.
+    shortest : float, optional
+        Shorter delays are left out.
+
+    Returns
+    -------
+    DataFrame
+        One row for each system, routing and number of queues: the ``delta_t`` with the largest
+        difference, and that difference with its interval and standard error.
+    """
+    pairs = table[(table.policy == policy) & (table.reference == reference)]
+    pairs = pairs[pairs.delta_t >= shortest]
+    groups = pairs.groupby(["system", "routing", "num_queues"], sort=False)
+    columns = [*groups.keys, "delta_t", "estimate", "standard_error", "interval_low"]
+    return pairs.loc[groups.estimate.idxmax(), [*columns, "interval_high"]].reset_index(drop=True)
+
+
+def average(estimates: pd.DataFrame) -> pd.Series:
+    """Return the mean of independent estimates with its 95 % interval.
+
+    Parameters
+    ----------
+    estimates : DataFrame
+        Columns ``estimate`` and ``standard_error``; rows of different delays are independent.
+
+    Returns
+    -------
+    Series
+        ``estimate``, ``standard_error``, ``interval_low`` and ``interval_high``.
+    """
+    mean = estimates.estimate.mean()
+    error = math.sqrt((estimates.standard_error**2).sum()) / len(estimates)
+    low, high = mean - 1.96 * error, mean + 1.96 * error
+    ends = {"interval_low": low, "interval_high": high}
+    return pd.Series({"estimate": mean, "standard_error": error, **ends})
 
 
 def where_choices_stop_mattering(table: pd.DataFrame, tolerance: float = 0.01) -> pd.DataFrame:
@@ -110,7 +187,7 @@ def where_choices_stop_mattering(table: pd.DataFrame, tolerance: float = 0.01) -
     Parameters
     ----------
     table : DataFrame
-        The table of this experiment.
+        Of ``modelling_choices``.
     tolerance : float, optional
         A relative difference below it does not matter, nor does one whose interval includes zero.
 

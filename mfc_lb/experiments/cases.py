@@ -36,6 +36,9 @@ HORIZON = 500.0
 #: Names of the baselines, and of the policy learned in the mean field, as tables write them.
 JSQ, RND, SOFTMIN, MF = "JSQ(2)", "RND", "softmin", "MF"
 
+BASELINES = (JSQ, RND, SOFTMIN)
+POLICIES = (*BASELINES, MF)
+
 #: Softmin with this β is JSQ(2) for all purposes: drops agree within 0.1 %.
 LARGEST_BETA = 10.0
 
@@ -168,9 +171,22 @@ def baselines(delta_t: float, num_beta_paths: int) -> list[Case]:
     return [Case(delta_t, policy, beta) for policy, beta in betas.items()]
 
 
-def all_policies(delta_t: float, num_beta_paths: int) -> list[Case]:
-    """Return the `baselines` and the policy learned for this delay, in the mean field."""
-    return [*baselines(delta_t, num_beta_paths), Case(delta_t, MF, math.nan)]
+def all_policies(
+    delta_t: float, num_beta_paths: int, names: Sequence[str] = POLICIES
+) -> list[Case]:
+    """Return the `baselines` and the learned policy at one delay, in the mean field.
+
+    Parameters
+    ----------
+    delta_t : float
+        Synchronisation delay; a policy must have been learned for it, if MF is among the names.
+    num_beta_paths : int
+        Paths on which softmin's β is chosen.
+    names : sequence of str, optional
+        Which of them.
+    """
+    known = [*baselines(delta_t, num_beta_paths), Case(delta_t, MF, math.nan)]
+    return [case for case in known if case.policy in names]
 
 
 @cache
@@ -258,6 +274,7 @@ class Limit:
         """Return the estimate of the expectation of samples that are paired with the control."""
         if samples is self._control:
             return exactly(self._expected)
-        covariance = np.cov(samples, self._control)
-        slope = covariance[0, 1] / covariance[1, 1]
+        (_, covariance), (_, variance) = np.cov(samples, self._control)
+        # With a single arrival rate all paths are alike, and there is no luck to take away.
+        slope = covariance / variance if variance > 0 else 0.0
         return systems.Estimate.of(samples - slope * (self._control - self._expected))

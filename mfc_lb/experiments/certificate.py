@@ -206,8 +206,8 @@ EXPERIMENT = Experiment(
         "quick": CertificateSize(
             delta_ts=(5.0, 10.0),
             num_paths=50,
-            num_clairvoyant_paths=8,
-            clairvoyant_steps=100,
+            num_clairvoyant_paths=4,
+            clairvoyant_steps=300,
             gradient_steps=(40, 40),
             num_beta_paths=20,
         ),

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from mfc_lb.experiments.cases import (
     CASE_COLUMNS,
     JSQ,
     MF,
+    POLICIES,
     RND,
     SOFTMIN,
     Case,
@@ -52,6 +54,8 @@ class ComparisonSize:
         Paths on which β is chosen.
     routings : tuple of str
         How agents choose.
+    policies : tuple of str
+        Random routing, and any of the others.
     """
 
     delta_ts: tuple[float, ...]
@@ -60,11 +64,14 @@ class ComparisonSize:
     num_mean_field_runs: int
     num_beta_paths: int
     routings: tuple[str, ...] = ("per_epoch", "per_packet")
+    policies: tuple[str, ...] = POLICIES
 
 
 def _groups(size: ComparisonSize) -> Iterator[list[Case]]:
     """Yield the policies in each system at each delay."""
-    limits = [all_policies(delta_t, size.num_beta_paths) for delta_t in size.delta_ts]
+    limits = [
+        all_policies(delta_t, size.num_beta_paths, size.policies) for delta_t in size.delta_ts
+    ]
     yield from limits
     for num_queues in size.nums_queues:
         for routing in size.routings:
@@ -97,9 +104,9 @@ def _rows(size: ComparisonSize, results: Mapping[str, Result]) -> list[Row]:
             rows.append(_row(case, "none", of(totals[case.policy])))
             if not _is_limit(case):
                 rows.append(_row(case, "mean_field", _distance_to_limit(case, results)))
-        for policy, reference in PAIRS:
-            (case,) = (case for case in group if case.policy == policy)
-            rows.append(_row(case, reference, of(totals[policy] - totals[reference])))
+        for case, (policy, reference) in product(group, PAIRS):
+            if policy == case.policy and reference in totals:
+                rows.append(_row(case, reference, of(totals[policy] - totals[reference])))
     return rows
 
 
@@ -139,7 +146,7 @@ EXPERIMENT = Experiment(
     },
     cells=_cells,
     rows=_rows,
-    data=lambda size: policy_digests(size.delta_ts),
+    data=lambda size: policy_digests(size.delta_ts if MF in size.policies else ()),
     sources=("learning/actions.py", "learning/networks.py", "learning/softmin.py"),
     columns={
         **CASE_COLUMNS,

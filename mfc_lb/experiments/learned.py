@@ -1,15 +1,18 @@
 """The trained policies of ``data/policies``: train them, and check that training gives them."""
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import joblib
 
+from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments.cases import HORIZON, mean_field_system, policy_path
 from mfc_lb.experiments.folders import policies_folder
+from mfc_lb.experiments.reproduction import Verdict
+from mfc_lb.experiments.storage import State
 from mfc_lb.learning.networks import NetworkPolicy
-from mfc_lb.learning.policy_files import load_policy, save_policy
+from mfc_lb.learning.policy_files import load_card, load_policy, save_policy
 from mfc_lb.model import SystemParameters
 from mfc_lb.systems import evaluate
 
@@ -44,33 +47,65 @@ def train_and_store(delta_t: float, folder: Path) -> Path:
     return path
 
 
-def store_all(folder: Path | None = None, processes: int = -1) -> Iterator[Path]:
-    """Train and store all policies, and yield where each is.
+def store_all(
+    folder: Path | None = None, delta_ts: Sequence[float] = DELTA_TS, processes: int = -1
+) -> Iterator[Path]:
+    """Train and store policies, and yield where each is.
 
     Parameters
     ----------
     folder : Path, optional
         Where to; ``data/policies`` by default.
+    delta_ts : sequence of float, optional
+        For which delays.
     processes : int, optional
         Number of processes; by default one per core.
     """
     target = policies_folder() if folder is None else folder
-    jobs = (joblib.delayed(train_and_store)(delta_t, target) for delta_t in DELTA_TS)
+    jobs = (joblib.delayed(train_and_store)(delta_t, target) for delta_t in delta_ts)
     yield from joblib.Parallel(n_jobs=processes, return_as="generator")(jobs)
 
 
-def mean_drops(policy: NetworkPolicy) -> float:
+def reproduce_policies(delta_ts: Sequence[float] = DELTA_TS, processes: int = -1) -> Verdict:
+    """Train the policies anew and compare them with the stored ones.
+
+    Parameters
+    ----------
+    delta_ts : sequence of float, optional
+        For which delays.
+    processes : int, optional
+        Number of processes; by default one per core.
+
+    Returns
+    -------
+    Verdict
+        Of all of them together; its state is that of the files, its difference the first in drops.
+    """
+    with TemporaryDirectory(prefix="mfc_lb-") as scratch:
+        fresh = list(store_all(Path(scratch), delta_ts, processes))
+        stored = [policies_folder() / path.name for path in fresh]
+        seconds = sum(float(load_card(path).results["seconds"]) for path in fresh)
+        found = (_compare(*pair) for pair in zip(stored, fresh, strict=True))
+        differences = [difference for difference in found if difference is not None]
+    return Verdict(
+        "policies", len(fresh), seconds, State.CURRENT, differences[0] if differences else None
+    )
+
+
+def _compare(stored: Path, fresh: Path) -> str | None:
+    try:
+        before, now = load_policy(stored), load_policy(fresh)
+    except InvalidInput as error:
+        return str(error)
+    if before.parameters != now.parameters:
+        return f"{stored.stem} was trained for other parameters"
+    drops = _mean_drops(before), _mean_drops(now)
+    close = abs(drops[0] - drops[1]) <= TOLERANCE * drops[1]
+    return None if close else f"{stored.stem}: drops {drops[0]:.6g} became {drops[1]:.6g}"
+
+
+def _mean_drops(policy: NetworkPolicy) -> float:
     """Return the mean drops of a policy over the paper's horizon, always on the same paths."""
     system = mean_field_system(policy.parameters.delta_t)
     num_epochs = system.parameters.num_epochs(HORIZON)
     return evaluate(system, policy, num_epochs=num_epochs, num_runs=100, seed=0).mean
-
-
-def difference(stored: Path, fresh: Path) -> str | None:
-    """Return how a stored policy differs from one that was trained anew, in words, or None."""
-    before, now = load_policy(stored), load_policy(fresh)
-    if asdict(before.parameters) != asdict(now.parameters):
-        return "trained for other parameters"
-    drops = mean_drops(before), mean_drops(now)
-    close = abs(drops[0] - drops[1]) <= TOLERANCE * drops[1]
-    return None if close else f"drops {drops[0]:.6g} became {drops[1]:.6g}"

@@ -1,14 +1,18 @@
 """Small experiments that a notebook runs where it shows them, with its reader's parameters."""
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.errors import check_int, require
-from mfc_lb.experiments.cases import JSQ, RND
+from mfc_lb.experiments import find
+from mfc_lb.experiments.cases import HORIZON, JSQ, RND, learned_policy, policy_path
 from mfc_lb.experiments.experiment import estimate_columns
+from mfc_lb.learning.networks import NetworkPolicy
 from mfc_lb.model import (
     ArrivalProcess,
     ConstantPolicy,
@@ -21,8 +25,33 @@ from mfc_lb.model import (
 )
 from mfc_lb.systems import FiniteSystem, MeanFieldSystem, QueueSystem, epoch_by_expm, evaluate
 
+if TYPE_CHECKING:
+    from mfc_lb.learning.pathwise import PathwiseSettings
+
 #: Epochs after which the mean field at a constant arrival rate repeats itself.
 NUM_SETTLING_EPOCHS = 300
+
+
+def compute(name: str, size: Any, seed: int | None = None) -> pd.DataFrame:
+    """Return an experiment's table at any size, computed here and now.
+
+    Parameters
+    ----------
+    name : str
+        One of `mfc_lb.experiments.EXPERIMENTS`.
+    size : a frozen dataclass
+        Of the experiment's kind, such as ``ComparisonSize``.
+    seed : int, optional
+        By default the experiment's own: then runs are those of the stored tables.
+
+    Returns
+    -------
+    DataFrame
+        The same columns as the stored tables have.
+    """
+    experiment = find(name)
+    cells = experiment.cells(size, experiment.seed if seed is None else seed)
+    return pd.DataFrame(experiment.rows(size, {cell.key: cell.compute() for cell in cells}))
 
 
 def stale_news(
@@ -203,4 +232,114 @@ def score_match(rule: DecisionRule, scores: ScoreRule, nu: ArrayLike) -> pd.Data
             "rate": scores.arrival_rates(fractions, 1.0),
             "score": scores.scores,
         }
+    )
+
+
+def paths_to_limit(
+    parameters: SystemParameters,
+    rule: DecisionRule,
+    nums_queues: Sequence[int],
+    horizon: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Return the mean filling on one path of arrival levels, in growing systems and the limit.
+
+    Parameters
+    ----------
+    parameters : SystemParameters
+        The model.
+    rule : DecisionRule
+        The rule of every epoch.
+    nums_queues : sequence of int
+        Numbers M of queues; there are N = M² agents, which choose once per epoch.
+    horizon : float
+        Simulated time.
+    seed : int
+        Of the path, and of the runs.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``num_queues`` (inf is the mean field), ``time`` and ``mean_filling``, at the
+        beginning of each epoch and at the end.
+    """
+    p, policy = parameters, ConstantPolicy(rule)
+    levels = p.arrivals.sample_levels(p.num_epochs(horizon), np.random.default_rng(seed))
+    runs = {float("inf"): MeanFieldSystem(p).simulate(policy, levels)}
+    for number in nums_queues:
+        system = FiniteSystem(p, number**2, number, "per_epoch")
+        runs[number] = system.simulate(policy, levels, np.random.SeedSequence(seed))
+    times = p.delta_t * np.arange(levels.size + 1)
+    tables = [
+        pd.DataFrame(
+            {"num_queues": number, "time": times, "mean_filling": run.distributions @ p.fillings}
+        )
+        for number, run in runs.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def stored_or_trained(
+    parameters: SystemParameters, settings: "PathwiseSettings | None" = None
+) -> tuple[NetworkPolicy, bool]:
+    """Return a policy that was learned for the parameters.
+
+    Parameters
+    ----------
+    parameters : SystemParameters
+        The model.
+    settings : PathwiseSettings, optional
+        Of the training, if there has to be one.
+
+    Returns
+    -------
+    NetworkPolicy
+        The one of ``data/policies`` if these are the paper's parameters and it has one for their
+        delay, or else one that is trained now.
+    bool
+        Whether it was stored.
+    """
+    delta_t = parameters.delta_t
+    if parameters == SystemParameters(delta_t=delta_t) and policy_path(delta_t).is_file():
+        return learned_policy(delta_t), True
+    from mfc_lb.learning.pathwise import train_pathwise
+
+    return train_pathwise(parameters, settings).policy, False
+
+
+def paired_drops(
+    system: QueueSystem, policies: Mapping[str, Policy], num_runs: int, seed: int
+) -> pd.DataFrame:
+    """Return the drops of policies on the same paths of arrival levels, and their differences.
+
+    Parameters
+    ----------
+    system : QueueSystem
+        The system.
+    policies : mapping from str to Policy
+        Policies by name.
+    num_runs, seed : int
+        Of the evaluation, see `mfc_lb.evaluate`.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``policy``, ``reference`` and those of an estimate, over the 500 mean service times
+        of the paper's evaluation. Reference ``none``: drops per queue; ``mean_field``: the paired
+        difference from the same policy in the mean field; a policy: that from it.
+    """
+    p = system.parameters
+    runs = {"num_epochs": p.num_epochs(HORIZON), "num_runs": num_runs, "seed": seed}
+    limit = MeanFieldSystem(p)
+    found = {name: evaluate(system, policy, **runs) for name, policy in policies.items()}
+    estimates = {(name, "none"): result.estimate for name, result in found.items()}
+    for name, policy in policies.items():
+        estimates[name, "mean_field"] = found[name].difference(evaluate(limit, policy, **runs))
+    for name, other in permutations(policies, 2):
+        estimates[name, other] = found[name].difference(found[other])
+    return pd.DataFrame(
+        [
+            {"policy": name, "reference": reference, **estimate_columns(estimate)}
+            for (name, reference), estimate in estimates.items()
+        ]
     )

@@ -11,6 +11,7 @@ from mfc_lb.experiments.cases import (
     CASE_COLUMNS,
     JSQ,
     MF,
+    POLICIES,
     RND,
     SOFTMIN,
     Case,
@@ -51,6 +52,8 @@ class PopulationsSize:
         Paths on which softmin's β is chosen.
     routings : tuple of str
         How agents choose.
+    policies : tuple of str
+        Random routing, and any of the others.
     """
 
     delta_ts: tuple[float, ...]
@@ -59,11 +62,14 @@ class PopulationsSize:
     num_runs: int
     num_beta_paths: int
     routings: tuple[str, ...] = ("per_epoch", "per_packet")
+    policies: tuple[str, ...] = POLICIES
 
 
 def _groups(size: PopulationsSize) -> Iterator[list[Case]]:
     """Yield the policies in each system at each delay."""
-    limits = [all_policies(delta_t, size.num_beta_paths) for delta_t in size.delta_ts]
+    limits = [
+        all_policies(delta_t, size.num_beta_paths, size.policies) for delta_t in size.delta_ts
+    ]
     for num_queues in size.nums_queues:
         for routing, num_agents in _populations(size, num_queues):
             for limit in limits:
@@ -98,7 +104,7 @@ def _rows(size: PopulationsSize, results: Mapping[str, Result]) -> list[Row]:
             if math.isfinite(case.num_agents):
                 estimates["infinite_agents"] = drops[case.policy] - limit
             for policy, reference in PAIRS:
-                if policy == case.policy:
+                if policy == case.policy and reference in drops:
                     estimates[reference] = drops[policy] - drops[reference]
             rows += [_row(case, reference, samples) for reference, samples in estimates.items()]
     return rows
@@ -139,7 +145,7 @@ EXPERIMENT = Experiment(
     },
     cells=_cells,
     rows=_rows,
-    data=lambda size: policy_digests(size.delta_ts),
+    data=lambda size: policy_digests(size.delta_ts if MF in size.policies else ()),
     sources=("learning/actions.py", "learning/networks.py", "learning/softmin.py"),
     columns={
         **CASE_COLUMNS,

@@ -152,7 +152,7 @@ EXPERIMENT = Experiment(
     sizes={
         "quick": TrainingSize(
             delta_t=5.0,
-            num_steps=16_000,
+            num_steps=8_000,
             gradient_steps=(40, 40),
             score_seeds=(0,),
             table_seeds=(0,),

@@ -65,7 +65,7 @@ _STYLE: Any = {
 
 @dataclass(frozen=True)
 class Look:
-    """Colour and marker of a policy."""
+    """Colour and marker of a policy or balancer."""
 
     color: str
     marker: str
@@ -79,11 +79,22 @@ _LOOKS = {
     "SED": Look("#E69F00", "D"),
     "MF": Look("#CC79A7", "P"),
 }
+# Balancers by their names; those that are a policy of the model look like it.
+_LOOKS |= {
+    "random": _LOOKS["RND"],
+    "jsq": _LOOKS["JSQ"],
+    "mean-field": _LOOKS["MF"],
+    "round-robin": Look("#56B4E9", "v"),
+    "least-loaded": Look("#000000", "X"),
+}
 
 
 def look(policy: str) -> Look:
-    """Return the look of a policy, the same in every figure; ``JSQ(2)`` looks like any JSQ."""
-    return _LOOKS[policy.partition("(")[0]]
+    """Return the look of a policy or balancer, the same in every figure.
+
+    ``JSQ(2)`` looks like any JSQ, and ``jsq:3`` like any jsq.
+    """
+    return _LOOKS[policy.partition("(")[0].partition(":")[0]]
 
 
 def styled(draw: Callable[Anything, Figure]) -> Callable[Anything, Figure]:
@@ -168,15 +179,16 @@ def plain_number(value: float) -> str:
 
     Examples
     --------
-    >>> plain_number(0.01), plain_number(100.0), plain_number(1e6), plain_number(1e-9)
-    ('0.01', '100', '10⁶', '10⁻⁹')
+    >>> plain_number(0.01), plain_number(100.0), plain_number(1e6), plain_number(2e-9)
+    ('0.01', '100', '10⁶', '2·10⁻⁹')
     """
     if value <= 0 or 1e-3 <= value <= 9999:
         return f"{value:g}"
     if value <= 99_999 and value > 1:
         return f"{value:,.0f}".replace(",", " ")
-    exponent = str(round(math.log10(value)))
-    return "10" + exponent.translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    factor, exponent = f"{value:.3e}".split("e")
+    power = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return power if float(factor) == 1 else f"{float(factor):g}·{power}"
 
 
 def delay_title(delta_t: float) -> str:

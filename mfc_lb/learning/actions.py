@@ -27,6 +27,10 @@ class ActionKind(StrEnum):
     SCORE = "score"
     TABLE = "table"
 
+    @classmethod
+    def _missing_(cls, value: object) -> None:
+        require(False, "kind", value, "'score' or 'table'")
+
 
 def action_size(parameters: SystemParameters, kind: ActionKind) -> int:
     """Return how many numbers an action has.

@@ -193,7 +193,7 @@ class NetworkPolicy:
                 )
 
 
-_FITTING = ("buffer_size", "num_choices", "service_rates", "class_fractions", "arrival rates")
+_FITTING = ("buffer_size", "num_choices", "service_rates", "class_fractions", "arrival_rates")
 
 
 def _fitting(parameters: SystemParameters) -> tuple[Any, ...]:

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from tqdm import tqdm
 
 from mfc_lb.errors import check_int, check_real, require
 from mfc_lb.learning.checkpoints import Checkpoint
@@ -47,6 +48,10 @@ class Objective(StrEnum):
 
     EVALUATION = "evaluation"
     DISCOUNTED = "discounted"
+
+    @classmethod
+    def _missing_(cls, value: object) -> None:
+        require(False, "objective", value, "'evaluation' or 'discounted'")
 
 
 @dataclass(frozen=True)
@@ -87,8 +92,6 @@ class PathwiseSettings:
 
     def __post_init__(self) -> None:
         """Check every field."""
-        known = " or ".join(repr(str(one)) for one in Objective)
-        require(self.objective in list(Objective), "objective", self.objective, known)
         object.__setattr__(self, "objective", Objective(self.objective))
         for name in ("constant_steps", "network_steps", "seed"):
             check_int(name, getattr(self, name), 0)
@@ -193,17 +196,20 @@ class _Trainer:
     def run(self, evaluate: Evaluate | None, checkpoint: Path | None) -> TrainingResult:
         kept = Checkpoint(checkpoint, self.parameters, self.settings)
         self._restore(kept.read())
-        write = kept.writer()
-        while self.step < self.settings.num_steps:
-            if self.step % _CURVE_STEPS == 0:
-                self._add_point(evaluate)
-                write(self._state)
-            started = time.perf_counter()
-            self._advance()
-            self.seconds += time.perf_counter() - started
+        write, num_steps = kept.writer(), self.settings.num_steps
+        with tqdm(total=num_steps, initial=self.step, unit="step", delay=2, disable=None) as bar:
+            while self.step < num_steps:
+                if self.step % _CURVE_STEPS == 0:
+                    self._add_point(evaluate)
+                    write(self._state)
+                started = time.perf_counter()
+                self._advance()
+                self.seconds += time.perf_counter() - started
+                bar.update()
         self._add_point(evaluate)
+        result = self._result()
         kept.remove()
-        return self._result()
+        return result
 
     def _advance(self) -> None:
         if self.step == self.settings.constant_steps:
@@ -289,5 +295,7 @@ class _Trainer:
         self.weights = {name: one.requires_grad_() for name, one in state["weights"].items()}
         self.constants = state["constants"]
         self.optimizer = self._new_optimizer()
-        self.optimizer.load_state_dict(state["optimizer"])
+        # Between the stages, the next step begins with a new optimizer.
+        if self.step != self.settings.constant_steps:
+            self.optimizer.load_state_dict(state["optimizer"])
         self.population.restore(state["population"])

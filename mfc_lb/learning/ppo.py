@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv
+from tqdm import tqdm
 
-from mfc_lb.errors import check_int, check_real
+from mfc_lb.errors import check_int, check_real, require
 from mfc_lb.learning.actions import ActionKind
 from mfc_lb.learning.checkpoints import Checkpoint
 from mfc_lb.learning.environment import EPISODE_EPOCHS, MeanFieldVectorEnv
@@ -92,6 +93,9 @@ class PPOSettings:
         check_int("seed", self.seed, 0, 2**32 - 1)
         for name in ("learning_rate", "clip_range", "target_divergence", "reward_scale"):
             check_real(name, getattr(self, name), strict=True)
+        for name in ("discount", "gae_lambda"):
+            inside = 0.0 <= check_real(name, getattr(self, name)) <= 1.0
+            require(inside, name, getattr(self, name), "between 0 and 1")
 
 
 class _VectorEnvForPPO(VecEnv):
@@ -189,12 +193,17 @@ class _Trainer:
         self._restore(kept.read())
         remaining = self.settings.num_steps - self.model.num_timesteps
         if remaining > 0:
-            watch = _Watch(self, kept, evaluate)
-            self.model.learn(remaining, callback=watch, reset_num_timesteps=False)
+            with self._bar() as bar:
+                watch = _Watch(self, kept, evaluate, bar)
+                self.model.learn(remaining, callback=watch, reset_num_timesteps=False)
             watch.finish()
         kept.remove()
         settings = {"method": "ppo", **asdict(self.settings)}
         return TrainingResult(self.policy(), settings, self.seconds, self.curve)
+
+    def _bar(self) -> "tqdm[Any]":
+        total, done = self.settings.num_steps, self.model.num_timesteps
+        return tqdm(total=total, initial=done, unit="step", delay=2, disable=None)
 
     def _new_model(self) -> PPO:
         s = self.settings
@@ -277,8 +286,15 @@ class _Trainer:
 class _Watch(BaseCallback):
     """Keeps the time, the curve and the checkpoint between two batches."""
 
-    def __init__(self, trainer: _Trainer, kept: Checkpoint, evaluate: Evaluate | None) -> None:
+    def __init__(
+        self,
+        trainer: _Trainer,
+        kept: Checkpoint,
+        evaluate: Evaluate | None,
+        bar: "tqdm[Any]",
+    ) -> None:
         super().__init__()
+        self._bar = bar
         self._trainer, self._evaluate, self._write = trainer, evaluate, kept.writer()
         self._clock = time.perf_counter()
 
@@ -289,6 +305,7 @@ class _Watch(BaseCallback):
         if self.model.num_timesteps // settings.batch_size % _CURVE_BATCHES == 0:
             self._add_point()
         self._write(self._trainer.state)
+        self._bar.update(self.model.num_timesteps - self._bar.n)
         self._clock = time.perf_counter()
 
     def finish(self) -> None:

@@ -103,7 +103,10 @@ class Selection:
             if gain.mean > _CLEARLY * gain.standard_error:
                 chosen = name
         candidates = {name: Estimate.of(samples) for name, samples in drops.items()}
-        return TrainingResult(policies[chosen], settings, seconds, curve, candidates, chosen)
+        excess = {name: Estimate.of(samples - drops[chosen]) for name, samples in drops.items()}
+        return TrainingResult(
+            policies[chosen], settings, seconds, curve, candidates, excess, chosen
+        )
 
     def _drops(self, policy: NetworkPolicy) -> NDArray[np.float64]:
         return np.asarray(self._system.simulate(policy, self._levels).drops @ self._weights)

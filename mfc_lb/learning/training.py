@@ -55,6 +55,8 @@ class TrainingResult:
         Empty if no evaluation was asked for.
     candidates : mapping from str to Estimate
         Drops of the policies among which the result was chosen, simplest first.
+    excess : mapping from str to Estimate
+        The same minus the drops of the chosen one, paired on the same paths.
     chosen : str
         Which of them it is.
     """
@@ -64,12 +66,16 @@ class TrainingResult:
     seconds: float
     curve: list[CurvePoint] = field(default_factory=list)
     candidates: Mapping[str, Estimate] = field(default_factory=dict)
+    excess: Mapping[str, Estimate] = field(default_factory=dict)
     chosen: str = "network"
 
     def results(self) -> dict[str, Any]:
         """Return what training reached, for the policy's card."""
-        compared = {name: asdict(estimate) for name, estimate in self.candidates.items()}
-        return {"seconds": self.seconds, "chosen": self.chosen, "candidates": compared}
+        compared = {
+            what: {name: asdict(estimate) for name, estimate in estimates.items()}
+            for what, estimates in (("candidates", self.candidates), ("excess", self.excess))
+        }
+        return {"seconds": self.seconds, "chosen": self.chosen, **compared}
 
 
 @contextmanager

@@ -62,7 +62,8 @@ def score_rates(
         A row depends on nothing but its own scores and its own ν.
     """
     if scores.shape != nu.shape:
-        scores, nu = np.broadcast_arrays(scores, nu)
+        # Copies: what is broadcast must not be written to, for which the compiler would ask.
+        scores, nu = (np.array(array) for array in np.broadcast_arrays(scores, nu))
     multisets, orders = rivals(nu.shape[-1], num_choices)
     rates = _rates(_rows(scores), _rows(nu), multisets, orders)
     return np.asarray(rates.reshape(nu.shape))

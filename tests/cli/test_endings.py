@@ -60,6 +60,7 @@ def test_group_without_command_shows_help(group, call):
 def test_help_needs_no_heavy_import():
     """So it appears in a fifth of a second."""
     heavy = ["numpy", "scipy", "numba", "joblib", "pandas", "rich", "tqdm", "mfc_lb.companion"]
+    heavy += ["torch", "mfc_lb.learning"]
     program = f"""
 import sys
 from mfc_lb.cli import main
@@ -80,6 +81,7 @@ except SystemExit:
         (MemoryError(), 1, "memory"),
         (companion.CompanionError("comparison: cell [3] failed"), 1, "cell [3]"),
         (ModuleNotFoundError("", name="papermill"), 2, "pip install 'mfc_lb[book]'"),
+        (ModuleNotFoundError("", name="stable_baselines3"), 2, "pip install 'mfc_lb[train]'"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (mfc_lb.InvalidInput("no book found"), 2, "no book found"),
     ],

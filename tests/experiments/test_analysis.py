@@ -7,8 +7,16 @@ import pandas as pd
 import pytest
 
 from mfc_lb.errors import InvalidInput
-from mfc_lb.experiments.analysis import crossings, rates, where_choices_stop_mattering
+from mfc_lb.experiments.analysis import (
+    average,
+    crossings,
+    rates,
+    smallest_advantage,
+    where_choices_stop_mattering,
+    without_learned,
+)
 from mfc_lb.experiments.fits import fit_power_law
+from mfc_lb.experiments.prose import as_text, crossing_text
 
 SIZES = np.array([10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0])
 
@@ -117,6 +125,66 @@ def test_no_crossing_is_no_number():
     (crossing,) = crossings(differences(lambda delay: 1.0 + delay, 0.01)).itertuples()
     assert math.isnan(crossing.delta_t)
     assert math.isnan(crossing.interval_low)
+
+
+def test_any_pair_that_the_table_has_may_cross():
+    other = differences(lambda delay: delay - 3.0, 0.01).assign(policy="MF", reference="softmin")
+    table = pd.concat([differences(lambda delay: delay - 8.0, 0.01), other])
+    (crossing,) = crossings(table, "MF", "softmin").itertuples()
+    assert crossing.delta_t == pytest.approx(3.0)
+    assert crossing.share == 1.0
+    with pytest.raises(InvalidInput, match="policy and reference"):
+        crossings(table, "MF", "RND")
+    with pytest.raises(InvalidInput, match="along must be"):
+        crossings(table, along="num_queues")
+
+
+def by_population(difference) -> pd.DataFrame:
+    ratios = np.array([0.1, 1.0, 10.0, 100.0, np.inf])
+    cases = [
+        differences(difference, 0.01).iloc[:5].assign(agents_per_queue=ratios, delta_t=delay)
+        for delay in (5.0, 10.0)
+    ]
+    return pd.concat(cases).assign(estimate=lambda t: difference(t.agents_per_queue))
+
+
+def test_crossing_along_the_agents_per_queue_is_sought_on_a_logarithmic_scale():
+    table = by_population(lambda ratio: -np.log(np.minimum(ratio, 1e9) / 2.5))
+    found = crossings(table, along="agents_per_queue").set_index("delta_t")
+    assert found.agents_per_queue.tolist() == pytest.approx([2.5, 2.5])
+    assert (found.interval_low < 2.5).all()
+    assert (found.interval_high > 2.5).all()
+
+
+@pytest.mark.parametrize(
+    ("offset", "error", "text"),
+    [(6.7, 0.01, "6.7 (6.7 to 6.7)"), (-5.0, 0.01, "none"), (0.9, 1.0, "uncertain")],
+)
+def test_a_crossing_in_words(offset, error, text):
+    found = crossings(differences(lambda delay: delay - offset, error))
+    assert crossing_text(found.iloc[0], "delta_t", 1) == text
+
+
+def test_smallest_advantage_is_the_largest_difference():
+    table = differences(lambda delay: -np.abs(delay - 4.0) - 0.5, 0.01)
+    table = table.assign(interval_low=table.estimate - 0.02, interval_high=table.estimate + 0.02)
+    (row,) = smallest_advantage(table, "JSQ(2)", "RND").itertuples()
+    assert (row.delta_t, row.estimate, row.num_queues) == (4.0, -0.5, 100.0)
+    (row,) = smallest_advantage(table, "JSQ(2)", "RND", shortest=6.0).itertuples()
+    assert (row.delta_t, row.estimate) == (6.0, -2.5)
+
+
+def test_average_of_independent_estimates():
+    mean = average(pd.DataFrame({"estimate": [1.0, 3.0], "standard_error": [0.3, 0.4]}))
+    assert mean.estimate == 2.0
+    assert mean.standard_error == pytest.approx(0.25)
+    assert as_text(mean, 2) == "2.00 (1.51 to 2.49)"
+
+
+def test_without_learned_leaves_the_baselines():
+    table = differences(lambda delay: delay, 0.1)
+    learned = table.assign(policy="MF")
+    assert without_learned(pd.concat([table, learned])).equals(table)
 
 
 def choices(relative: list[float], width: float) -> pd.DataFrame:

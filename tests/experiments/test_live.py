@@ -1,13 +1,20 @@
 """The small experiments that notebooks run themselves."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from mfc_lb import ConstantPolicy, FiniteSystem, SystemParameters
+from mfc_lb import ConstantPolicy, FiniteSystem, SystemParameters, evaluate
 from mfc_lb import join_shortest_queue as jsq
 from mfc_lb import random_choice as rnd
 from mfc_lb.errors import InvalidInput
-from mfc_lb.experiments import live
+from mfc_lb.experiments import EXPERIMENTS, live
+from mfc_lb.experiments.cases import BASELINES, MF, RND
+from mfc_lb.experiments.comparison import ComparisonSize
+from mfc_lb.experiments.live import compute, paired_drops, paths_to_limit
+from mfc_lb.experiments.modelling_choices import ChoicesSize
+from mfc_lb.experiments.prose import as_text
 from mfc_lb.model import TableRule, matching_score_rule
 from mfc_lb.systems import MeanFieldSystem
 
@@ -68,3 +75,62 @@ def test_score_match_lists_equal_rates() -> None:
     scores = matching_score_rule(rule.arrival_rates(nu, 1.0), nu, 2)
     match = live.score_match(rule, scores, nu)
     assert match.rate.tolist() == pytest.approx(match.wanted_rate.tolist(), abs=1e-10)
+
+
+SIZE = ChoicesSize(delta_ts=(10.0,), nums_queues=(5,), nums_runs=(4,))
+
+
+def test_a_live_table_has_the_columns_of_the_stored_one() -> None:
+    table = compute("modelling_choices", SIZE)
+    assert list(table.columns) == list(EXPERIMENTS["modelling_choices"].columns)
+
+
+def test_the_seed_decides_the_runs() -> None:
+    tables = [compute("modelling_choices", SIZE, seed) for seed in (1, 1, 2)]
+    assert tables[0].equals(tables[1])
+    assert not tables[0].equals(tables[2])
+
+
+def test_an_unknown_experiment_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="experiment"):
+        compute("comparision", SIZE)
+
+
+def test_larger_systems_follow_the_mean_field_more_closely() -> None:
+    p = SystemParameters(delta_t=5.0)
+    paths = paths_to_limit(p, jsq(p), (10, 1000), horizon=100.0, seed=1)
+    wide = paths.pivot(index="time", columns="num_queues", values="mean_filling")
+    gaps = wide.sub(wide[np.inf], axis=0).abs().mean()
+    assert gaps[1000] < gaps[10] / 3
+    assert wide.index.max() == 100.0
+
+
+def test_a_rounded_negative_zero_has_no_sign() -> None:
+    assert as_text(-0.001, 2) == "0.00"
+
+
+def test_baselines_alone_need_no_learned_policy() -> None:
+    """At a delay for which none is stored."""
+    size = ComparisonSize((19.5,), (5,), 2, 2, 2, policies=BASELINES)
+    assert set(compute("comparison", size).policy) == set(BASELINES)
+
+
+def test_a_policy_competes_with_others_on_the_same_paths() -> None:
+    p = SystemParameters(delta_t=10.0)
+    policy, stored = live.stored_or_trained(p)
+    assert stored
+    system = FiniteSystem(p, num_agents=100, num_queues=10)
+    policies = {RND: ConstantPolicy(rnd(p)), MF: policy}
+    table = paired_drops(system, policies, num_runs=3, seed=1).set_index(["policy", "reference"])
+    drops = table.estimate.xs("none", level="reference")
+    assert table.estimate[MF, RND] == pytest.approx(drops[MF] - drops[RND])
+    assert table.estimate[RND, MF] == pytest.approx(drops[RND] - drops[MF])
+    limit = evaluate(MeanFieldSystem(p), policy, num_epochs=50, num_runs=3, seed=1)
+    assert table.estimate[MF, "mean_field"] == pytest.approx(drops[MF] - limit.mean)
+
+
+@pytest.mark.parametrize("changed", [{"delta_t": 5.5}, {"delta_t": 5.0, "buffer_size": 4}])
+def test_a_policy_that_is_not_stored_is_trained(monkeypatch, changed) -> None:
+    result = SimpleNamespace(policy="trained")
+    monkeypatch.setattr("mfc_lb.learning.pathwise.train_pathwise", lambda *_: result)
+    assert live.stored_or_trained(SystemParameters(**changed)) == ("trained", False)

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from mfc_lb import SystemParameters, figures, join_shortest_queue, random_choice, softmin
 from mfc_lb.experiments import illustrations, load
-from mfc_lb.experiments.analysis import crossings
+from mfc_lb.experiments.analysis import crossings, without_learned
 from mfc_lb.figures.style import WIDTH, look, new_figure, plain_log, plain_number
 
 
@@ -36,13 +36,22 @@ DRAWN = {
     "distance_to_mean_field": lambda: figures.distance_to_mean_field(load("convergence")),
     "drops_bias": lambda: figures.drops_bias(load("convergence")),
     "agents_limit": lambda: figures.agents_limit(load("convergence")),
-    "drops_by_delay": lambda: figures.drops_by_delay(load("comparison"), 100),
+    "drops_by_delay": lambda: figures.drops_by_delay(without_learned(load("comparison")), 100),
     "drops_by_size": lambda: figures.drops_by_size(load("comparison")),
     "policy_differences": lambda: figures.policy_differences(load("comparison"), 20, "per_epoch"),
     "crossing_by_size": lambda: figures.crossing_by_size(crossings(load("comparison"))),
     "best_softmin": lambda: figures.best_softmin(load("comparison")),
     "drops_by_population": lambda: figures.drops_by_population(load("populations")),
     "population_gap": lambda: figures.population_gap(load("populations"), 20),
+    "learned_by_size": lambda: figures.learned_by_size(load("comparison"), "per_epoch"),
+    "distance_by_size": lambda: figures.distance_by_size(load("comparison"), (1.0, 10.0)),
+    "drops_by_delay_and_size": lambda: figures.drops_by_delay_and_size(load("comparison")),
+    "learned_differences": lambda: figures.learned_differences(load("comparison")),
+    "learned_population_gap": lambda: figures.learned_population_gap(load("populations")),
+    "load_curves": lambda: figures.load_curves(load("trace_study")),
+    "refresh_curves": lambda: figures.refresh_curves(
+        load("trace_delay").query("trace == 'modulated'")
+    ),
     "choice_differences": lambda: figures.choice_differences(load("modelling_choices")),
     "chebyshev_decay": lambda: figures.chebyshev_decay(illustrations.chebyshev_errors([1.0, 5.0])),
     "arrival_rates_by_filling": lambda: figures.arrival_rates_by_filling(rates_table()),

@@ -1,0 +1,216 @@
+"""How three balancers share the jobs of the trace study's four traces.
+
+The study gives the cluster, the balancers, the shape of the arrivals and the durations of trimodal
+service. The other numbers of the traces are ours: rates, lengths and the constant duration (see
+`mfc_lb.cluster.trace_generators`). They were chosen after a look at this comparison, so that a
+ramp ends a little above the cluster's capacity; with a steeper ramp, round robin's lead over least
+loaded under ramp/constant grows. Where the study's orderings hold with our numbers, and where they
+do not, is what the differences of this table say.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mfc_lb.cluster.balancers import BALANCERS
+from mfc_lb.cluster.load_windows import window_averages
+from mfc_lb.cluster.parameters import ClusterParameters
+from mfc_lb.cluster.results import SimulationResult
+from mfc_lb.cluster.simulator import simulate_cluster
+from mfc_lb.cluster.trace_generators import STUDY_TRACES, study_trace
+from mfc_lb.experiments.experiment import (
+    ESTIMATE_COLUMNS,
+    Cell,
+    Experiment,
+    Result,
+    Row,
+    cell_seed,
+    estimate_columns,
+)
+from mfc_lb.systems import Estimate
+
+#: The study's balancers, by their names on the command line.
+STUDY_BALANCERS = ("random", "round-robin", "least-loaded")
+
+#: Paired differences that the table holds: balancer minus reference.
+STUDY_PAIRS = (
+    ("round-robin", "random"),
+    ("least-loaded", "random"),
+    ("least-loaded", "round-robin"),
+)
+
+#: Measures of a whole run whose differences are taken.
+COMPARED = ("response_time", "load_mean", "load_standard_deviation")
+#: Measures of a whole run; skewness and kurtosis are there to show that they say nothing.
+MEASURES = (*COMPARED, "load_skewness", "load_excess_kurtosis")
+#: Measures over time.
+CURVES = ("load_mean", "load_standard_deviation")
+
+MICROSECONDS = 1_000_000
+
+#: What the numbers of simulated traces depend on.
+CLUSTER_SOURCES = tuple(
+    f"cluster/{name}.py"
+    for name in (
+        "balancers",
+        "decisions",
+        "kernel",
+        "load_moments",
+        "load_over_time",
+        "load_windows",
+        "parameters",
+        "results",
+        "simulator",
+        "trace_generators",
+        "traces",
+    )
+)
+
+
+@dataclass(frozen=True)
+class TraceStudySize:
+    """Sizes of the study.
+
+    Parameters
+    ----------
+    num_runs : int
+        Runs of each case; each has its own trace and its own seed of the balancer.
+    window : float
+        Length of the windows over which curves are averaged, in seconds.
+    end : float
+        Where curves end, in seconds; all traces end within a minute.
+    traces : tuple of str
+        Names in `STUDY_TRACES`.
+    """
+
+    num_runs: int
+    window: float
+    end: float
+    traces: tuple[str, ...] = tuple(STUDY_TRACES)
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """Ends of the windows, in seconds."""
+        return np.linspace(0.0, self.end, 1 + round(self.end / self.window))
+
+
+def _cases(size: TraceStudySize) -> Iterator[tuple[str, str]]:
+    for trace in size.traces:
+        for balancer in STUDY_BALANCERS:
+            yield trace, balancer
+
+
+def _cells(size: TraceStudySize, seed: int) -> Sequence[Cell]:
+    return [
+        Cell(f"{trace}_{balancer}", partial(_runs, trace, balancer, size, cell_seed(seed, trace)))
+        for trace, balancer in _cases(size)
+    ]
+
+
+def _runs(trace: str, balancer: str, size: TraceStudySize, seed: int) -> dict[str, Any]:
+    """Return each run's measures, and its curves."""
+    runs = [_measured(trace, balancer, size, cell_seed(seed, run)) for run in range(size.num_runs)]
+    return {
+        "whole": {name: [whole[name] for whole, _ in runs] for name in MEASURES},
+        "curves": {name: [curves[name] for _, curves in runs] for name in CURVES},
+    }
+
+
+def _measured(
+    trace: str, balancer: str, size: TraceStudySize, seed: int
+) -> tuple[dict[str, float], dict[str, list[float]]]:
+    result = _simulate(trace, balancer, seed)
+    averages = window_averages(result.load_moments, size.edges * MICROSECONDS)
+    return _measures(result), {f"load_{name}": v.tolist() for name, v in averages.items()}
+
+
+def _simulate(trace: str, balancer: str, seed: int) -> SimulationResult:
+    jobs = study_trace(trace, seed=seed)
+    return simulate_cluster(jobs, ClusterParameters(), BALANCERS[balancer](), seed=seed)
+
+
+def _measures(result: SimulationResult) -> dict[str, float]:
+    """Return the measures of a run; loads are averaged from the first arrival to the last."""
+    arrivals = result.trace.arrival_time_us
+    averages = result.load_moments.time_averages(int(arrivals[0]), int(arrivals[-1]))
+    return {
+        "response_time": float(result.response_times_us.mean()) / MICROSECONDS,
+        **{f"load_{name}": value for name, value in averages.items()},
+    }
+
+
+def _rows(size: TraceStudySize, results: Mapping[str, Result]) -> list[Row]:
+    rows: list[Row] = []
+    for trace, balancer in _cases(size):
+        mine = results[f"{trace}_{balancer}"]
+        rows += [_row(trace, balancer, name, mine["whole"][name]) for name in MEASURES]
+        for reference in (other for first, other in STUDY_PAIRS if first == balancer):
+            theirs = results[f"{trace}_{reference}"]["whole"]
+            for name in COMPARED:
+                difference = np.subtract(mine["whole"][name], theirs[name])
+                rows.append(_row(trace, balancer, name, difference, reference))
+        rows += _curve_rows(size, trace, balancer, mine["curves"])
+    return rows
+
+
+def _curve_rows(
+    size: TraceStudySize, trace: str, balancer: str, curves: Mapping[str, Any]
+) -> Iterator[Row]:
+    edges = size.edges.tolist()
+    for name in CURVES:
+        samples = np.asarray(curves[name])
+        for start, end, values in zip(edges, edges[1:], samples.T, strict=False):
+            yield _row(trace, balancer, name, values, window=(start, end))
+
+
+def _row(
+    trace: str,
+    balancer: str,
+    measure: str,
+    samples: Any,
+    reference: str = "none",
+    window: tuple[float, float] = (0.0, math.inf),
+) -> Row:
+    return {
+        "trace": trace,
+        "balancer": balancer,
+        "reference": reference,
+        "measure": measure,
+        "window_start": window[0],
+        "window_end": window[1],
+        **estimate_columns(Estimate.of(samples)),
+    }
+
+
+EXPERIMENT = Experiment(
+    name="trace_study",
+    question="How do random, round robin and least loaded share the jobs of the four traces?",
+    seed=20230,
+    sizes={
+        "quick": TraceStudySize(num_runs=20, window=2.0, end=66.0),
+        "paper": TraceStudySize(num_runs=40, window=1.0, end=66.0),
+    },
+    cells=_cells,
+    rows=_rows,
+    sources=CLUSTER_SOURCES,
+    columns={
+        "trace": "one of the study's four: arrivals (constant, ramp), then service (constant, "
+        "trimodal)",
+        "balancer": "random, round-robin or least-loaded; the cluster is 3 workers with 4 cores",
+        "reference": "none: the estimate is of the measure; a balancer: of the paired difference "
+        "from it",
+        "measure": "response_time: mean over a run's jobs, in seconds; load_mean and "
+        "load_standard_deviation: over the workers, of their jobs divided by their cores, averaged "
+        "over time; load_skewness and load_excess_kurtosis: likewise, while they exist",
+        "window_start": "the average over time begins here, in seconds",
+        "window_end": "it ends here, in seconds; inf stands for the last arrival, and for averages "
+        "over all jobs",
+        "estimate": "mean over the runs of the measure or of its difference",
+        **ESTIMATE_COLUMNS,
+    },
+)

@@ -1,0 +1,34 @@
+"""Averages of the load over windows: exact, whatever the windows."""
+
+import numpy as np
+import pytest
+
+from mfc_lb.cluster import ClusterParameters, LeastLoaded, Trace, simulate_cluster, study_trace
+from mfc_lb.cluster.load_windows import window_averages
+from mfc_lb.errors import InvalidInput
+
+MOMENTS = simulate_cluster(
+    study_trace("ramp_trimodal", seed=1), ClusterParameters(), LeastLoaded(), seed=1
+).load_moments
+
+
+def test_windows_are_the_time_averages_there():
+    edges = np.array([0, 1, 70_001, 5_000_000, MOMENTS.end_us])
+    averages = window_averages(MOMENTS, edges)
+    for index, window in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
+        expected = MOMENTS.time_averages(*window)
+        for name, values in averages.items():
+            assert values[index] == pytest.approx(expected[name], rel=1e-9)
+
+
+def test_after_the_end_there_are_no_jobs():
+    trace = Trace.from_arrays([0], [10])
+    moments = simulate_cluster(trace, ClusterParameters(cores=(2,)), LeastLoaded()).load_moments
+    averages = window_averages(moments, [0, 5, 20, 30])
+    assert averages["mean"].tolist() == pytest.approx([1 / 2, 1 / 2 * 5 / 15, 0])
+
+
+@pytest.mark.parametrize("edges", [[0], [3, 3], [5, 1], [-1, 2], [[0, 1]]])
+def test_windows_that_are_none_are_refused(edges):
+    with pytest.raises(InvalidInput, match=r"edges_us must be at least two, increasing, >= 0"):
+        window_averages(MOMENTS, edges)

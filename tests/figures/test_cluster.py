@@ -1,0 +1,108 @@
+"""Figures of clusters: the table's numbers at the right places, for any table."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mfc_lb.experiments import load
+from mfc_lb.figures import load_curves, refresh_curves
+from mfc_lb.figures.cluster import line_styles
+from mfc_lb.figures.style import look
+
+
+def curves_table(end, traces=("my.csv",), balancers=("jsq:3",)):
+    edges = np.linspace(0.0, end, 11)
+    rows = [
+        (trace, balancer, measure, start, stop, start, start, start, "none")
+        for trace in traces
+        for balancer in balancers
+        for measure in ("load_mean", "load_standard_deviation")
+        for start, stop in pairwise(edges)
+    ]
+    names = ["trace", "balancer", "measure", "window_start", "window_end"]
+    names += ["estimate", "interval_low", "interval_high", "reference"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def refresh_table(values, measures=("response_time",), balancers=("random",)):
+    rows = [
+        ("my.csv", balancer, measure, interval, value, value, value, "none")
+        for measure in measures
+        for balancer in balancers
+        for interval, value in values.items()
+    ]
+    names = ["trace", "balancer", "measure", "refresh_interval"]
+    names += ["estimate", "interval_low", "interval_high", "reference"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def test_each_trace_has_a_row_mean_left_and_deviation_right():
+    table = load("trace_study")
+    figure = load_curves(table)
+    assert len(figure.axes) == 8
+    assert figure.axes[0].get_title(loc="left") == "mean load"
+    assert "deviation" in figure.axes[1].get_title(loc="left")
+    panel = figure.axes[5]
+    curve = table[
+        (table.trace == "ramp_constant")
+        & (table.balancer == "least-loaded")
+        & (table.measure == "load_standard_deviation")
+        & np.isfinite(table.window_end)
+    ]
+    (line,) = [line for line in panel.lines if line.get_color() == look("least-loaded").color]
+    assert line.get_ydata() == pytest.approx(curve.estimate.to_numpy())
+    assert line.get_xdata()[0] == pytest.approx(curve.window_end.iloc[0] / 2)
+
+
+@pytest.mark.parametrize(
+    ("end", "unit"), [(1e-6, "µs"), (60.0, "s"), (7200.0, "min"), (3e7, "days")]
+)
+def test_time_has_a_fitting_unit(end, unit):
+    figure = load_curves(curves_table(end))
+    assert figure.get_supxlabel() == f"time since the first arrival ({unit})"
+    assert figure.axes[0].get_xlim()[1] < 1000
+
+
+def test_refresh_intervals_are_labelled_and_zero_comes_first():
+    figure = refresh_curves(refresh_table({0.0: 1.0, 0.1: 1.5, 1.0: 2.0, 10.0: 3.0}))
+    (panel,) = figure.axes
+    assert [label.get_text() for label in panel.get_xticklabels()] == ["0", "0.1", "1", "10"]
+    places = panel.get_xticks()
+    assert (np.diff(places) > 0).all()
+    assert panel.get_yscale() == "linear"
+    assert panel.get_ylim()[0] == 0
+
+
+def test_response_times_that_differ_much_are_on_a_logarithmic_axis_but_drops_never():
+    values = {0.0: 1.0, 1.0: 50.0}
+    figure = refresh_curves(refresh_table(values, ("response_time", "drops")))
+    assert [panel.get_yscale() for panel in figure.axes] == ["log", "linear"]
+
+
+@pytest.mark.parametrize("values", [{0.0: 1.0}, {2.0: 1.0}, {0.0: np.nan, 1.0: np.nan}])
+def test_small_tables_are_drawn(values):
+    refresh_curves(
+        refresh_table(values, ("response_time", "response_time_p99"))
+    ).draw_without_rendering()
+
+
+def test_a_measure_that_a_trace_lacks_leaves_no_panel():
+    figure = refresh_curves(load("trace_delay"))
+    shown = [panel.get_visible() for panel in figure.axes]
+    assert shown == [True, True, True, True, False, False]
+
+
+def test_balancers_of_one_kind_differ_by_their_lines():
+    styles = line_styles(["jsq:2", "jsq:3", "random", "mean-field:a"])
+    assert styles["jsq:2"]["color"] == styles["jsq:3"]["color"] == look("JSQ(2)").color
+    assert styles["jsq:2"]["linestyle"] != styles["jsq:3"]["linestyle"]
+    assert styles["random"]["color"] == look("RND").color
+    assert styles["mean-field:a"]["color"] == look("MF").color
+
+
+def test_every_balancer_has_a_colour_of_its_own():
+    names = ["random", "round-robin", "least-loaded", "jsq", "mean-field", "softmin", "SED"]
+    assert len({look(name).color for name in names}) == len(names)
+    assert len({look(name).marker for name in names}) == len(names)

@@ -1,0 +1,198 @@
+"""A run that was stopped, or killed at any moment, ends with the same weights."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mfc_lb import InvalidInput, SystemParameters
+from mfc_lb.learning import (
+    PathwiseSettings,
+    PPOSettings,
+    load_card,
+    train_pathwise,
+    train_ppo,
+)
+from mfc_lb.learning.checkpoints import Checkpoint
+from mfc_lb.systems import Estimate
+
+ROOT = Path(__file__).parent.parent.parent
+P = SystemParameters(delta_t=10.0)
+PATHWISE = PathwiseSettings(
+    constant_steps=20, network_steps=20, num_paths=8, width=8, num_validation_paths=4
+)
+PPO = PPOSettings(
+    num_steps=480, num_envs=2, batch_size=16, minibatch_size=8, num_passes=2, width=8,
+    episode_epochs=10,
+)  # fmt: skip
+WAYS = {"pathwise": (train_pathwise, PATHWISE), "ppo": (train_ppo, PPO)}
+
+
+@pytest.fixture(autouse=True)
+def _written_whenever_it_may_be(monkeypatch):
+    monkeypatch.setattr(Checkpoint.__init__, "__defaults__", (0.0,))
+
+
+@pytest.fixture(params=list(WAYS))
+def way(request):
+    """A way of training, and its settings."""
+    return WAYS[request.param]
+
+
+def reached(result):
+    """Return all that training reached, but for the time it took."""
+    return (
+        {name: weight.tobytes() for name, weight in result.policy.weights.items()},
+        {name: estimate.mean for name, estimate in result.candidates.items()},
+        [(point.environment_steps, point.drops) for point in result.curve],
+    )
+
+
+def watch(policy):
+    """Evaluate a policy cheaply, but so that every weight matters."""
+    return Estimate(float(policy.action(np.full((1, 6), 1 / 6), np.zeros(1, int)).sum()), 0.0, 2)
+
+
+def stop_after(count):
+    """Return an evaluation that stops the run at its call number `count`."""
+    calls = iter(range(count))
+
+    def evaluate(policy):
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+        return watch(policy)
+
+    return evaluate
+
+
+# After three points, the last state of pathwise is the one between its two stages.
+@pytest.mark.parametrize("stops", [[1], [2, 1], [3]])
+def test_a_run_that_was_stopped_goes_on(way, stops, tmp_path):
+    train, settings = way
+    whole = train(P, settings, evaluate=watch)
+    path = tmp_path / "run.checkpoint"
+    for count in stops:
+        with pytest.raises(KeyboardInterrupt):
+            train(P, settings, evaluate=stop_after(count), checkpoint=path)
+        assert path.exists()
+    resumed = train(P, settings, evaluate=watch, checkpoint=path)
+    assert reached(resumed) == reached(whole)
+    assert not list(tmp_path.iterdir())
+
+
+def test_how_often_it_is_written_changes_nothing(way, tmp_path, monkeypatch):
+    train, settings = way
+    often = train(P, settings, checkpoint=tmp_path / "run")
+    monkeypatch.setattr(Checkpoint.__init__, "__defaults__", (1e9,))
+    never = train(P, settings, checkpoint=tmp_path / "run")
+    assert reached(often) == reached(never)
+
+
+def stopped(way, path):
+    train, settings = way
+    with pytest.raises(KeyboardInterrupt):
+        train(P, settings, evaluate=stop_after(2), checkpoint=path)
+    return train, settings
+
+
+def test_a_checkpoint_of_another_run_is_refused(way, tmp_path):
+    path = tmp_path / "run"
+    train, settings = stopped(way, path)
+    before = path.read_bytes()
+    others = [
+        lambda: train(P.replace(delta_t=9.0), settings, checkpoint=path),
+        lambda: train(P, replace(settings, seed=1), checkpoint=path),
+        lambda: train(P, replace(settings, width=9), checkpoint=path),
+        lambda: [
+            other(P, theirs, checkpoint=path) for other, theirs in WAYS.values() if other != train
+        ],
+    ]
+    for other in others:
+        with pytest.raises(InvalidInput, match="checkpoint must be of a run with the same param"):
+            other()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("keep", [0, 10, 0.5])
+def test_a_damaged_checkpoint_is_refused(way, keep, tmp_path):
+    path = tmp_path / "run"
+    train, settings = stopped(way, path)
+    content = path.read_bytes()
+    path.write_bytes(content[: keep if isinstance(keep, int) else int(keep * len(content))])
+    with pytest.raises(InvalidInput, match="checkpoint must be one that training wrote, got"):
+        train(P, settings, checkpoint=path)
+
+
+def test_a_checkpoint_that_cannot_be_written_is_refused(way, tmp_path):
+    train, settings = way
+    (tmp_path / "file").write_text("", "utf-8")
+    with pytest.raises(InvalidInput, match="the checkpoint cannot be written"):
+        train(P, settings, checkpoint=tmp_path / "file" / "run")
+
+
+# Forks a child that trains, kills it a random time after it has written its state, and so on.
+KILLED = """
+import json, os, random, signal, sys, time
+from pathlib import Path
+from mfc_lb import SystemParameters
+from mfc_lb.learning import *
+from mfc_lb.learning.checkpoints import Checkpoint
+
+Checkpoint.__init__.__defaults__ = (0.0,)
+folder, name, given = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
+settings = PPOSettings(**given) if name == "ppo" else PathwiseSettings(**given)
+train = train_ppo if name == "ppo" else train_pathwise
+state = folder / "run"
+
+def save(target, checkpoint=None):
+    result = train(SystemParameters(delta_t=10.0), settings, checkpoint=checkpoint)
+    save_policy(result.policy, folder / target, training={}, results=result.results())
+
+def forked():
+    child = os.fork()
+    if not child:
+        save("resumed", state)
+        os._exit(0)
+    return child
+
+def written():
+    return state.stat().st_mtime_ns if state.exists() else 0
+
+save("whole")
+chances, kills = random.Random(0), 0
+for _ in range(2):
+    child, before = forked(), written()
+    while written() == before and not os.waitpid(child, os.WNOHANG)[0]:
+        time.sleep(0.005)
+    time.sleep(chances.uniform(0.0, 0.1))
+    os.kill(child, signal.SIGKILL)
+    kills += os.waitpid(child, 0)[1] == signal.SIGKILL
+assert os.waitpid(forked(), 0)[1] == 0
+print(kills)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("name", list(WAYS))
+def test_a_run_that_is_killed_at_any_moment_ends_with_the_same_weights(name, tmp_path):
+    given = json.dumps(asdict(WAYS[name][1]))
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path), name, given],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) >= 1
+    first, second = (tmp_path / f"{end}.safetensors" for end in ("whole", "resumed"))
+    assert first.read_bytes() == second.read_bytes()
+    reached = [load_card(path).results["candidates"] for path in (first, second)]
+    assert reached[0] == reached[1]
+    # Half a temporary file may be left by a kill, but no checkpoint by the run that ended.
+    assert not (tmp_path / "run").exists()
