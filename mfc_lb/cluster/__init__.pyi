@@ -15,6 +15,7 @@ from .load_over_time import LoadOverTime
 from .parameters import ClusterParameters
 from .replay import Fault, check_log
 from .results import SimulationResult, Summary
+from .rpc.loopback import run_live
 from .simulator import simulate_cluster
 from .trace_generators import (
     STUDY_TRACES,
@@ -58,6 +59,7 @@ __all__ = [
     "ramp_trace",
     "read_log",
     "read_trace",
+    "run_live",
     "simulate_cluster",
     "study_trace",
     "write_log",

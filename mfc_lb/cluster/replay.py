@@ -234,8 +234,9 @@ class _Replay:
     def _take_away(self, job: int, worker: int) -> None:
         """Remove a job from where it is; it is usually first, or the last that came."""
         w = self.workers[worker]
-        w.serving.discard(job)
-        if w.waiting and w.waiting[0] == job:
+        if job in w.serving:  # so it is not waiting, and the line need not be searched
+            w.serving.remove(job)
+        elif w.waiting and w.waiting[0] == job:
             w.waiting.popleft()
         elif w.waiting and w.waiting[-1] == job:
             w.waiting.pop()

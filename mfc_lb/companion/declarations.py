@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mfc_lb.companion.errors import CompanionError
-from mfc_lb.companion.parameters import Parameter, Value, as_type
+from mfc_lb.companion.parameters import ANY_TEXT, Parameter, Value, as_type
 from mfc_lb.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _parameter(name: str, literal: Any, seen: Mapping[str, str], where: str) -> 
         raise CompanionError(f"{line} does not hold an int, float, str or bool as it declares")
     parameter = _with_allowed(name, type_name, default, seen["help"])
     if parameter is None:
-        ending = "'; LOW to HIGH' or '; one of A, B'"
+        ending = f"'; LOW to HIGH', '; one of A, B' or '; {ANY_TEXT}'"
         raise CompanionError(f"{line} must have a comment that ends in {ending}")
     try:
         parameter.convert(default)
@@ -114,6 +114,8 @@ def _with_allowed(name: str, type_name: str, default: Value, comment: str) -> Pa
     if type_name == "bool":
         return Parameter(name, type_name, default, comment)
     text, _, allowed = (part.strip() for part in comment.rpartition(";"))
+    if allowed == ANY_TEXT and type_name == "str":
+        return Parameter(name, type_name, default, text)
     if allowed.startswith("one of "):
         listed = allowed.removeprefix("one of ").split(",")
         choices = [as_type(choice, type_name) for choice in listed]

@@ -12,6 +12,9 @@ from mfc_lb.errors import InvalidInput, require
 #: What a parameter may hold.
 Value = int | float | str | bool
 
+#: What a notebook says of a text that may be anything, such as the name of a file.
+ANY_TEXT = "any text"
+
 _INTEGER = re.compile(r"[+-]?\d+")
 
 
@@ -32,7 +35,7 @@ class Parameter:
     minimum, maximum : float, optional
         Smallest and largest value allowed, both included.
     choices : tuple
-        The only values allowed, if not empty.
+        The only values allowed, if not empty; a string without them may be any text.
     """
 
     name: str
@@ -49,7 +52,7 @@ class Parameter:
         if self.choices:
             return "one of " + ", ".join(map(str, self.choices))
         if self.minimum is None or self.maximum is None:
-            return "true or false"
+            return ANY_TEXT if self.type_name == "str" else "true or false"
         kind = "one integer" if self.type_name == "int" else "one number"
         return f"{kind}, {self.minimum:.16g} to {self.maximum:.16g}"
 

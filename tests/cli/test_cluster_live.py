@@ -14,7 +14,14 @@ import pytest
 from mfc_lb.cluster import check_log, read_log
 
 ROOT = Path(__file__).parent.parent.parent
-COMMAND = [sys.executable, "-c", "from mfc_lb.cli import main; main()", "cluster"]
+# A suite that runs in the background ignores Ctrl-C, and so would the processes that it starts.
+PROGRAM = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from mfc_lb.cli import main
+main()
+"""
+COMMAND = [sys.executable, "-c", PROGRAM, "cluster"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 HEADER = "job_id,arrival_time_us,service_time_us\n"
 
@@ -71,7 +78,10 @@ def test_interrupt_leaves_one_line_and_no_process():
     assert len(pids) == 2
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    try:
+        _, stderr = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert stderr.split("\n") == ["", "mfc-lb: interrupted", ""]
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
@@ -124,7 +134,7 @@ def test_processes_started_by_hand(trace):
         ("live my.csv --seed -1", "--seed must be an integer >= 0"),
         ("live my.csv --log run.txt", "--log must be a file name that ends in .log"),
         ("balancer --workers 1001", "--workers must be an integer >= 1 and <= 1000, got 1001"),
-        ("balancer --listen 0.0.0.0:0", "--listen must be on loopback, unless there are TLS"),
+        ("balancer --listen 0.0.0.0:0", "--listen must be on loopback, unless tls_cert"),
         ("balancer --listen nowhere", "--listen must be HOST:PORT"),
         ("balancer --tls-cert my.csv", "--tls-cert must come with a key and an authority"),
         ("balancer --patience 0", "--patience must be a finite number > 0"),

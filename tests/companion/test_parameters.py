@@ -13,6 +13,7 @@ QUEUES = Parameter("num_queues", "int", 100, "number of queues", 1.0, 10_000.0)
 SIZE = Parameter("size", "str", "quick", "the results", choices=("quick", "paper"))
 TIES = Parameter("ties", "bool", False, "whether ties are split")
 CHOICES = Parameter("num_choices", "int", 2, "queues sampled", choices=(1, 2, 4))
+FILE = Parameter("trace", "str", "ramp", "name of a file")
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,7 @@ CHOICES = Parameter("num_choices", "int", 2, "queues sampled", choices=(1, 2, 4)
         (TIES, "false", False),
         (TIES, True, True),
         (CHOICES, "4", 4),
+        (FILE, " my trace.csv ", "my trace.csv"),
     ],
 )
 def test_values_are_converted_to_the_declared_type(parameter, given, converted):
@@ -76,6 +78,7 @@ def test_values_are_converted_to_the_declared_type(parameter, given, converted):
         (TIES, 1),
         (TIES, "yes"),
         (CHOICES, "3"),
+        (FILE, 3),
     ],
 )
 def test_other_values_are_refused_in_one_line_with_name_value_and_what_is_allowed(parameter, given):
@@ -92,6 +95,7 @@ def test_what_is_allowed_is_said_in_words():
     assert QUEUES.allowed == "one integer, 1 to 10000"
     assert SIZE.allowed == "one of quick, paper"
     assert TIES.allowed == "true or false"
+    assert FILE.allowed == "any text"
 
 
 def test_an_unknown_name_is_refused_with_the_nearest_ones():
