@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 import joblib
+from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
@@ -93,6 +94,8 @@ def _compute_missing(cells: Sequence[Cell], work: Path, processes: int) -> None:
     missing = [cell for cell in cells if read_json(_file(work, cell.key)) is None]
     num_done = len(cells) - len(missing)
     _log.info("%s: %d of %d cells are done", work.stem.lstrip("."), num_done, len(cells))
+    # New processes: those of an earlier run would be taken to leak memory when a cell loads torch.
+    get_reusable_executor().shutdown(wait=True)
     # Large cells first, so that in the end no process waits long for another.
     jobs = (joblib.delayed(_timed)(cell) for cell in reversed(missing))
     parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered")
