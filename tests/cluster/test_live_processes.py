@@ -95,14 +95,16 @@ def test_a_worker_that_is_killed_is_replaced_by_a_new_process(in_turns):
 
 
 def test_twenty_workers_are_killed_and_no_job_is_lost_or_answered_twice():
+    """Each has seconds of work left when it is killed; the last has a core for every job."""
     num_jobs = 600
-    trace = Trace.from_arrays(np.zeros(num_jobs, int), np.full(num_jobs, 4000))
-    with loopback_cluster(["--seed", "1"], [1] * (NUM_KILLS + 1)) as running:
+    trace = Trace.from_arrays(np.zeros(num_jobs, int), np.full(num_jobs, 200_000))
+    cores = [1] * NUM_KILLS + [num_jobs]
+    with loopback_cluster(["--balancer", "round-robin"], cores) as running:
         victims = list(running.workers[:-1])
         num_ended = 0
 
         def progress(count: int) -> None:
-            """Kill a worker whenever ten more jobs have ended: long lines wait everywhere."""
+            """Kill a worker whenever ten more jobs have ended."""
             nonlocal num_ended
             num_ended += count
             while victims and num_ended >= 10 * (NUM_KILLS - len(victims) + 1):
@@ -110,7 +112,8 @@ def test_twenty_workers_are_killed_and_no_job_is_lost_or_answered_twice():
 
         live = replayed(trace, running.address, progress=progress)
         assert victims == []
-        assert [process.wait(10) for process in running.workers[:-1]] == [-signal.SIGKILL] * 20
+        codes = [process.wait(10) for process in running.workers[:-1]]
+        assert codes == [-signal.SIGKILL] * NUM_KILLS
 
     events = live.log.events
     ended = np.isin(events.kind, [EventKind.FINISHED, EventKind.DROPPED])
