@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from mfc_lb.errors import InvalidInput, check_int
+from mfc_lb.experiments.circumstances import circumstances
 from mfc_lb.experiments.experiment import Cell, Experiment
 from mfc_lb.experiments.storage import State, StoredResult, inputs, read_json, write_json
 
@@ -72,7 +73,8 @@ def _fill(stored: StoredResult, work: Path, processes: int) -> None:
     _compute_missing(cells, work, processes)
     finished = {cell.key: read_json(_file(work, cell.key)) for cell in cells}
     rows = experiment.rows(size, {key: done["result"] for key, done in finished.items()})
-    stored.write(rows, origin, sum(done["seconds"] for done in finished.values()))
+    seconds = sum(done["seconds"] for done in finished.values())
+    stored.write(rows, origin, seconds, circumstances(processes))
 
 
 def _discard_stale_cells(work: Path, now: dict[str, Any]) -> None:

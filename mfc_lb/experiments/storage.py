@@ -78,7 +78,13 @@ class StoredResult:
             return State.OTHER_PARAMETERS
         return State.CURRENT if manifest.get("code") == now["code"] else State.OTHER_CODE
 
-    def write(self, rows: Sequence[Row], origin: dict[str, Any], seconds: float) -> None:
+    def write(
+        self,
+        rows: Sequence[Row],
+        origin: dict[str, Any],
+        seconds: float,
+        computed: dict[str, Any],
+    ) -> None:
         """Write the table, then the manifest; each appears whole or not at all.
 
         Parameters
@@ -89,10 +95,13 @@ class StoredResult:
             The `inputs` from which it was computed.
         seconds : float
             That it took, summed over the cells.
+        computed : dict
+            The `circumstances`.
         """
         content = table_bytes(rows, list(self.experiment.columns))
         manifest = origin | {
             "wall_time_seconds": round(seconds, 1),
+            "computed": computed,
             "sha256": sha256(content),
             "rows": len(rows),
             "columns": dict(self.experiment.columns),

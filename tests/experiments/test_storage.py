@@ -102,7 +102,7 @@ def test_load_trusts_paper_results_of_other_code_and_no_others(tmp_path, monkeyp
 
     row = dict.fromkeys(EXPERIMENT.columns, 1.0)
     for size in EXPERIMENT.sizes:
-        stored(size).write([row], storage.inputs(EXPERIMENT, size), 0.0)
+        stored(size).write([row], storage.inputs(EXPERIMENT, size), 0.0, {})
         load("comparison", size)
     assert ran == []
     monkeypatch.setattr(storage, "code_digest", lambda _: "other")
