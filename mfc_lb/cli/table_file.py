@@ -1,13 +1,16 @@
 """Files that commands write; a CSV file appears whole or not at all."""
 
 import csv
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, ClassVar
 
 import click
+
+from mfc_lb.files import write_whole
 
 #: One row of a table: values by column.
 Row = dict[str, Any]
@@ -73,33 +76,24 @@ def table_file(path: Path | None) -> Iterator[Table]:
     if path is None:
         yield table
         return
-    temporary = _new_neighbour(path)
-    try:
-        yield table
-        with _telling(path):
-            _write(table.rows, temporary)
-            temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    try_writing(path)
+    yield table
+    with _telling(path):
+        write_whole(path, _csv(table.rows))
 
 
 def try_writing(path: Path) -> None:
     """Refuse the name of a file that cannot be written."""
-    _new_neighbour(path).unlink()
+    with _telling(path), NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
+        pass
 
 
-def _new_neighbour(path: Path) -> Path:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with _telling(path):
-        temporary.touch()
-    return temporary
-
-
-def _write(rows: Sequence[Row], path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+def _csv(rows: Sequence[Row]) -> bytes:
+    text = StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
 
 
 @contextmanager
