@@ -43,8 +43,8 @@ book: setup  ## execute the notebooks at the paper's sizes and build the book
 	$(BIN)/mfc-lb book build
 	@echo "The book: $(CURDIR)/_build/html/index.html"
 
-reproduce: setup  ## recompute every stored result from nothing and compare
-	$(BIN)/python -m mfc_lb.experiments reproduce
+reproduce: setup  ## recompute all of data/ from nothing and compare row by row
+	$(BIN)/python -m mfc_lb.experiments reproduce --differences _build/differences.csv
 
 bench: setup  ## measure speed and memory against the usual way of doing the same work
 	$(BIN)/python -m benchmarks
@@ -52,7 +52,7 @@ bench: setup  ## measure speed and memory against the usual way of doing the sam
 # With the oldest Python supported: its pins serve every newer one.
 lock:  ## pin the newest versions that pyproject.toml allows (PYTHON=the oldest Python supported)
 	$(PYTHON) -m venv --clear $(LOCK_VENV)
-	$(LOCK_VENV)/bin/python -m pip install --quiet --editable '.[train,cluster,book,dev]' $(HELD)
+	$(LOCK_VENV)/bin/python -m pip install --quiet --editable '.[train,cluster,dask,book,dev]' $(HELD)
 	$(LOCK_VENV)/bin/python -m pip freeze --all --exclude-editable --exclude pip > $(LOCK_VENV)/frozen
 	@# One list for every machine: no build variants, no GPU libraries (torch asks for its own).
 	sed -E -e 's/\+.*//' -e '/^(nvidia|cuda|triton)/d' $(LOCK_VENV)/frozen > requirements.lock

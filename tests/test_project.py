@@ -20,7 +20,13 @@ import mfc_lb
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "mfc_lb").rglob("*.py"))
 CONDA_NAMES = {"pytorch": "torch"}
-MODULE_NAMES = {"google": "protobuf", "grpc": "grpcio", "yaml": "pyyaml"}
+MODULE_NAMES = {
+    "PIL": "pillow",
+    "google": "protobuf",
+    "grpc": "grpcio",
+    "py_mini_racer": "mini-racer",
+    "yaml": "pyyaml",
+}
 # Registries, and folders of one machine or another; in pieces, so that they do not stand here.
 FORBIDDEN = [
     "py" + "pi.org",
