@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: What is proved of a log without faults.
 PROVED = (
     "every job arrives once and ends once",
-    "nothing starts before it arrives and is assigned",
+    "every job is assigned at once, and nothing starts before that",
     "every worker serves first come, first served, each job for its service time",
     "no core is idle while its worker has waiting jobs",
     "never are more jobs in service than cores, nor more at a worker than its capacity",
@@ -38,8 +38,9 @@ FIRST_TOLERANCE = 1000
     type=Duration(),
     section="How strictly",
     otherwise="0 for a simulation; for a live cluster, as little as will do",
-    text="Delay that an action may have: how long a core may be idle while a job waits, and how "
-    "much shorter or longer service may take. A time such as 5ms.",
+    text="Delay that an action may have, in time of the trace: how long a job may be at the "
+    "balancer and a core idle while a job waits, and how much shorter or longer service may take. A "
+    "time such as 5ms.",
 )
 @option(
     "--output",
@@ -67,7 +68,10 @@ def check_log(**given: Any) -> None:
     for line in PROVED:
         click.echo(f"  {line}")
     if allowed:
-        click.echo(f"with actions that are up to {show_duration(allowed)} early or late")
+        is_least = given["tolerance"] is None and allowed > FIRST_TOLERANCE
+        least = "; half of that does not do" if is_least else ""
+        late = f"up to {show_duration(allowed)} of the trace early or late"
+        click.echo(f"with actions that are {late}{least}")
 
 
 def _read(path: Path) -> "EventLog":

@@ -26,8 +26,9 @@ def show_live(live: "LiveResult") -> None:
     for name, lags in live.lags.columns.items():
         table.add_row(f"jitter of {name}, real", *_measures(np.abs(lags) * scale))
     empty = live.trace.service_time_us == 0
-    trips = live.replay.round_trips[empty] * 1e6
-    table.add_row("overhead of jobs of length 0, real", *_measures(trips))
+    if empty.any():
+        trips = live.replay.round_trips[empty] * 1e6
+        table.add_row("overhead of jobs of length 0, real", *_measures(trips))
     console().print(table)
     for line in _lines(live):
         click.echo(line)
@@ -42,12 +43,13 @@ def _lines(live: "LiveResult") -> list[str]:
         if live.jobs_per_second > 0
         else "there were no jobs"
     ]
-    overhead = show_duration(live.overhead * 1e6) if live.overhead >= 0 else NOT_KNOWN
-    lines.append(f"median overhead per job (round trip of jobs of length 0): {overhead}")
+    if live.overhead >= 0:
+        overhead = show_duration(live.overhead * 1e6)
+        lines.append(f"median overhead per job (round trip of jobs of length 0): {overhead}")
     if live.num_lost:
         lines.append(f"workers lost: {live.num_lost}; jobs sent again: {live.num_returned}")
     late = show_duration(live.lags.largest * live.replay.time_scale)
-    right = f"{len(live.log)} events are right; none is more than {late} early or late"
+    right = f"{len(live.log)} events are right; none is more than {late} of real time early or late"
     return [*lines, f"log: {right}"]
 
 

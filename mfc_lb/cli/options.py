@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from mfc_lb.cli.table_file import TableFile
+from mfc_lb.cli.table_file import TableFile, refuse_one_file_twice
 from mfc_lb.cli.values import NUMBERS, Real, Rows, Whole
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -23,7 +23,12 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help lists the options under their headings."""
+    """A command whose help lists the options under their headings, and which spares its inputs."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, unless it would write one of its files over another."""
+        refuse_one_file_twice(ctx)
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, heading by heading."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import click
 
+from mfc_lb.cli.mistakes import option_name, refuse
 from mfc_lb.files import write_whole
 
 #: One row of a table: values by column.
@@ -45,6 +46,18 @@ class PolicyFile(NewFile):
     """The name of a trained policy's file."""
 
     suffix = ".safetensors"
+
+
+def refuse_one_file_twice(ctx: click.Context) -> None:
+    """Refuse a file to be written that the command reads, too, or writes twice."""
+    given = [(parameter, ctx.params.get(parameter.name or "")) for parameter in ctx.command.params]
+    files = [(parameter, Path(name)) for parameter, name in given if isinstance(name, str | Path)]
+    for written, path in files:
+        for other, name in files:
+            same = other is not written and name.resolve() == path.resolve()
+            if same and isinstance(written.type, NewFile):
+                allowed = f"another file than {option_name(other)}"
+                refuse(option_name(written), allowed, str(path))
 
 
 class Table:

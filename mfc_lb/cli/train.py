@@ -1,5 +1,6 @@
 """`mfc-lb train`: learn a policy in the mean-field limit."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +22,8 @@ from mfc_lb.cli.table_file import PolicyFile, try_writing
 from mfc_lb.cli.values import INTEGERS, Whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mfc_lb.learning import PathwiseSettings, PPOSettings, TrainingResult
     from mfc_lb.model import SystemParameters
-    from mfc_lb.systems import Estimate
 
 TRAINING = "How it is trained"
 # Options that only one method has.
@@ -109,18 +107,19 @@ def train(**given: Any) -> None:
     """
     import torch  # noqa: F401  (what is missing is told before anything else)
 
-    from mfc_lb.learning import save_policy
-
     _refuse_other_methods(given)
     output = _read_output(given)
     steps = dict.fromkeys(("constant_steps", "network_steps"), "--gradient-steps")
-    with naming_options(num_steps="--steps", checkpoint="the checkpoint", **steps):
+    names = {"num_steps": "--steps", "checkpoint": "the checkpoint", "horizon": "a run"}
+    with naming_options(**names, **steps):
         parameters = read_parameters(given, given["delta_t"])
         settings = _read_settings(given)
         result = _trained(parameters, settings, output.with_suffix(".checkpoint"))
-        save_policy(result.policy, output, training=result.settings, results=result.results())
-    compared = _compared(result, parameters, given["seed"])
-    _show(result, output, _title(given, parameters), *compared)
+        _save(result, output)
+        if not result.candidates:
+            result = _compared(result, parameters, given["seed"])
+            _save(result, output)
+    _show(result, output, _title(given, parameters))
 
 
 def _refuse_other_methods(given: Given) -> None:
@@ -170,15 +169,16 @@ def _trained(
     return train_ppo(parameters, settings, checkpoint=checkpoint)
 
 
+def _save(result: "TrainingResult", output: Path) -> None:
+    from mfc_lb.learning import save_policy
+
+    save_policy(result.policy, output, training=result.settings, results=result.results())
+
+
 def _compared(
     result: "TrainingResult", parameters: "SystemParameters", seed: int
-) -> "tuple[Mapping[str, Estimate], Mapping[str, Estimate]]":
-    """Return drops, and paired excess over the kept policy, of what training compared.
-
-    Training by PPO compares nothing; then it is the usual policies.
-    """
-    if result.candidates:
-        return result.candidates, result.excess
+) -> "TrainingResult":
+    """Return a result whose training compared nothing, beside the usual policies."""
     from mfc_lb.cli.policies import named_policy
     from mfc_lb.systems import MeanFieldSystem, evaluate
 
@@ -188,8 +188,9 @@ def _compared(
         name: evaluate(system, policy, num_epochs=parameters.num_epochs(), **effort)
         for name, policy in (simple | {result.chosen: result.policy}).items()
     }
+    drops = {name: one.estimate for name, one in found.items()}
     excess = {name: one.difference(found[result.chosen]) for name, one in found.items()}
-    return {name: one.estimate for name, one in found.items()}, excess
+    return replace(result, candidates=drops, excess=excess)
 
 
 def _title(given: Given, parameters: "SystemParameters") -> str:
@@ -197,20 +198,14 @@ def _title(given: Given, parameters: "SystemParameters") -> str:
     return f"{counted} per queue in the mean field, Δt = {parameters.delta_t:g}"
 
 
-def _show(
-    result: "TrainingResult",
-    output: Path,
-    title: str,
-    drops: "Mapping[str, Estimate]",
-    excess: "Mapping[str, Estimate]",
-) -> None:
+def _show(result: "TrainingResult", output: Path, title: str) -> None:
     from mfc_lb.cli.terminal import console, new_table, show_estimate
 
     table = new_table(title, "policy", "mean", "standard error", "minus the kept one's (95 %)")
-    for name, estimate in drops.items():
+    for name, estimate in result.candidates.items():
         mean, error, _ = show_estimate(estimate)
         kept = name == result.chosen
-        difference = "" if kept else show_estimate(excess[name])[2]
+        difference = "" if kept else show_estimate(result.excess[name])[2]
         table.add_row(name, mean, error, difference, style="bold" if kept else None)
     console().print(
         table,

@@ -109,12 +109,19 @@ def moments_of(jobs: NDArray[np.int64], cores: NDArray[np.int64]) -> dict[str, f
     dict of str to float
         By moment.
 
+    Raises
+    ------
+    InvalidInput
+        If a number of jobs is negative, a worker has no core, or there is no worker.
+
     Examples
     --------
     >>> moments_of([3, 3, 3], [4, 4, 4])
     {'mean': 0.75, 'standard_deviation': 0.0, 'skewness': nan, 'excess_kurtosis': nan}
     """
-    present, each = np.asarray(jobs, dtype=np.int64), np.asarray(cores, dtype=np.int64)
+    each = np.array([check_int("cores", number, 1) for number in cores])
+    present = np.array([check_int("jobs", number, 0) for number in jobs])
+    require(each.shape == present.shape != (0,), "jobs", present.size, "one number for each worker")
     scale = _common_multiple(each)
     return dict(zip(MOMENTS, _moments(present * (scale // each), scale), strict=True))
 

@@ -5,6 +5,7 @@ each worker the line of waiting jobs and the jobs in service, and checks that
 
 * time does not run backwards, and nothing happens after the end;
 * every job arrives once, and ends once: it finishes or is dropped (or is unfinished at a horizon);
+* the balancer assigns a job at once, when it arrives or is returned;
 * nothing starts before it arrives and is assigned, and it starts where it was assigned;
 * a worker serves first come, first served;
 * no core is idle while its worker has waiting jobs;
@@ -13,8 +14,9 @@ each worker the line of waiting jobs and the jobs in service, and checks that
 * service takes the job's service time;
 * a lost worker does nothing, and its jobs go back to the balancer.
 
-In a live cluster, an action takes a while: `tolerance_us` says how long a core may be idle, how
-much longer or shorter service may take, and how far clocks may differ.
+In a live cluster, an action takes a while: `tolerance_us` says how long a job may be at the
+balancer and a core idle, how much longer or shorter service may take, and how far clocks may
+differ.
 """
 
 from collections import deque
@@ -78,6 +80,7 @@ def check_log(log: EventLog, tolerance_us: int = 0) -> list[Fault]:
 @dataclass
 class _Job:
     service_us: int
+    since_us: int
     state: str = "at the balancer"
     worker: int = -1
     started_us: int = -1
@@ -148,7 +151,7 @@ class _Replay:
         if now < latest - self.tolerance:
             yield f"time runs backwards, from {latest} us"
         if kind == EventKind.ARRIVED:
-            yield from self._arrived(job, service)
+            yield from self._arrived(now, job, service)
             return
         yield from self._lasting(worker, now, self.tolerance)
         if self.workers[worker].lost and kind not in {EventKind.WORKER_BACK, EventKind.RETURNED}:
@@ -161,15 +164,17 @@ class _Replay:
         if w.unsettled and now - w.unsettled_since_us > longest:
             yield f"worker {worker} {w.unsettled}, since {w.unsettled_since_us} us"
 
-    def _arrived(self, job: int, service: int) -> Iterator[str]:
+    def _arrived(self, now: int, job: int, service: int) -> Iterator[str]:
         if job in self.jobs:
             yield f"job {job} arrives a second time"
         else:
-            self.jobs[job] = _Job(service)
+            self.jobs[job] = _Job(service, now)
 
     def _assigned(self, now: int, job: int, worker: int) -> Iterator[str]:
         yield from self._misplaced(job, worker, "is assigned", "at the balancer")
-        self._move(job, "waiting", worker)
+        entry = self._move(job, "waiting", worker)
+        if now - entry.since_us > self.tolerance:
+            yield f"job {job} is at the balancer for {now - entry.since_us} us"
         self.workers[worker].waiting.append(job)
 
     def _started(self, now: int, job: int, worker: int) -> Iterator[str]:
@@ -205,7 +210,7 @@ class _Replay:
         if not self.workers[worker].lost:
             yield f"job {job} is returned from worker {worker}, which is not lost"
         self._take_away(job, worker)
-        self._move(job, "at the balancer", -1)
+        self._move(job, "at the balancer", -1).since_us = now
 
     def _lost(self, now: int, job: int, worker: int) -> Iterator[str]:
         if self.workers[worker].lost:
@@ -227,7 +232,7 @@ class _Replay:
             yield f"job {job} {action} on worker {worker} but is on worker {entry.worker}"
 
     def _move(self, job: int, state: str, worker: int) -> _Job:
-        entry = self.jobs.setdefault(job, _Job(0))
+        entry = self.jobs.setdefault(job, _Job(0, self.log.end_us))
         entry.state, entry.worker = state, worker
         return entry
 

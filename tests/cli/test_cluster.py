@@ -251,7 +251,7 @@ def test_a_live_log_may_be_late(call):
     write_log(live, Path("live.log"))
     done = call("cluster", "check-log", "live.log")
     assert done.exit_code == 0, done.output
-    assert "with actions that are up to 4 ms early or late" in done.stdout
+    assert "up to 4 ms of the trace early or late; half of that does not do" in done.stdout
     assert call("cluster", "check-log", "live.log", "--tolerance", "1ms").exit_code == 1
     assert call("cluster", "check-log", "live.log", "--tolerance", "3ms").exit_code == 0
 
@@ -300,3 +300,27 @@ def test_group_shows_its_commands(call):
     assert done.exit_code == 0
     for name in ("compare", "simulate", "check-log", "live"):
         assert f"  {name} " in done.output
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["simulate", "t.csv", "--output", "./t.csv"], "--output must be another file than TRACE"),
+        (["simulate", "t.csv", "--load", "linked.csv"], "--load must be another file than TRACE"),
+        (["compare", "t.csv", "--output", "t.csv"], "--output must be another file than TRACE"),
+        (
+            ["simulate", "t.csv", "--output", "a.csv", "--load", "a.csv"],
+            "--output must be another file than --load",
+        ),
+    ],
+)
+def test_a_trace_is_not_written_over(words, told, call):
+    Path("linked.csv").symlink_to("t.csv")
+    before = Path("t.csv").read_bytes()
+    done = call("cluster", *words)
+    assert (done.exit_code, told in done.stderr) == (2, True), done.output
+    assert Path("t.csv").read_bytes() == before
+    assert not Path("a.csv").exists()

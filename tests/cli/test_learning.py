@@ -226,6 +226,9 @@ def test_train_by_ppo(call):
     assert (done.exit_code, done.stderr) == (0, "")
     card = load_card("mf-dt10")
     assert (card.kind, card.training["method"], card.training["num_steps"]) == ("table", "ppo", 1)
+    drops = {name: one["mean"] for name, one in card.results["candidates"].items()}
+    assert drops.keys() == card.results["excess"].keys() == {"random", "jsq", "network"}
+    assert all(f"{mean:.2f}" in done.stdout for mean in drops.values())
     rows = (line.split() for line in done.stdout.splitlines() if line.startswith("  "))
     shown = [row[0] for row in rows if row]
     assert shown == ["policy", "random", "jsq", "network"]

@@ -1,6 +1,7 @@
 """Moments of the load, from integers."""
 
 import math
+import re
 from statistics import fmean
 
 import numpy as np
@@ -132,3 +133,18 @@ def test_cores_without_a_small_common_multiple_are_refused():
 def test_load_follows_from_the_log_alone(result):
     again = LoadMoments.of(LoadOverTime.of(result.log))
     assert again.mean.tolist() == result.load_moments.mean.tolist()
+
+
+@pytest.mark.parametrize(
+    ("jobs", "cores", "told"),
+    [
+        ([1, 2], [1], "jobs must be one number for each worker, got 2"),
+        ([], [], "jobs must be one number for each worker, got 0"),
+        ([-1], [1], "jobs must be an integer >= 0, got -1"),
+        ([1], [0], "cores must be an integer >= 1, got 0"),
+        ([1.5], [1], "jobs must be an integer >= 0, got 1.5"),
+    ],
+)
+def test_moments_of_what_cannot_be_are_refused(jobs, cores, told):
+    with pytest.raises(InvalidInput, match=re.escape(told)):
+        moments_of(jobs, cores)

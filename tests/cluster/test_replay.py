@@ -65,6 +65,14 @@ FAULTS = {
     "starts before it arrives": (GOOD[1:3], {}, "job 0 is assigned before it arrives"),
     "unassigned": (without(4), {}, "job 1 starts but is at the balancer"),
     "never starts": (without(6), {}, "job 1 finishes but is waiting"),
+    "kept at the balancer": (
+        (arrival(0, 0, 5), (A, 4, 0, 0), (S, 4, 0, 0), (F, 9, 0, 0)), {},
+        "job 0 is at the balancer for 4 us",
+    ),
+    "kept after a return": (
+        (*GOOD[:3], (LOST, 1, -1, 0), (R, 1, 0, 0), (A, 3, 0, 1), (S, 3, 0, 1), (F, 8, 0, 1)),
+        {"cores": (1, 1)}, "job 0 is at the balancer for 2 us",
+    ),
     "assigned twice": ((*GOOD[:5], (A, 1, 1, 0)), {}, "job 1 is assigned but is waiting"),
     "on another worker": (
         swapped(2, (S, 0, 0, 1)), {"cores": (1, 1)},
