@@ -13,11 +13,13 @@ import click
 from rich import box
 from rich.table import Table
 
-from benchmarks import cluster, finite, gradients, grid, mean_field, memory
+from benchmarks import cluster, finite, gradients, grid, live_cluster, mean_field, memory
 from mfc_lb.cli.table_file import Row, TableFile, table_file
 from mfc_lb.cli.terminal import console
 
-Measurement = mean_field.Measured | memory.Peak | cluster.Size | grid.GridTime
+Measurement = (
+    mean_field.Measured | memory.Peak | cluster.Size | live_cluster.Measure | grid.GridTime
+)
 
 COLUMNS = ("case", "usual", "ours", "seconds", "unit", "ratio", "low", "high", "target")
 UNITS = {"Measured": "s", "Peak": "MiB", "GridTime": "s"}
@@ -50,6 +52,7 @@ def _tables(
     yield _show_ratios, _ratios(pairs)
     yield _show_peaks, _peaks()
     yield _show_sizes, cluster.measure_large()
+    yield _show_live, live_cluster.measure()
     if with_grid:
         yield _show_grids, (grid.measure(routing) for routing in grid.TARGETS)
 
@@ -94,6 +97,15 @@ def _show_sizes(measurements: list[cluster.Size]) -> Table:
     for m in measurements:
         reached = _reached(m.ours <= m.target, f"{m.target:.0f} {m.unit}")
         table.add_row(m.case, f"{m.ours:.1f} {m.unit}", reached)
+    return table
+
+
+def _show_live(measurements: list[live_cluster.Measure]) -> Table:
+    title = "A live cluster on loopback: client, balancer and 3 workers as processes"
+    table = _new_table(title, "ours")
+    for m in measurements:
+        reached = "" if m.target is None else _reached(m.ours >= m.target, f"{m.target:,.0f}")
+        table.add_row(m.case, f"{m.ours:,.4g} {m.unit}", reached)
     return table
 
 

@@ -28,13 +28,13 @@ class Measure:
     target: float | None = None
 
 
-def measure() -> Iterator[Measure]:
+def measure(num_at_once: int = NUM_AT_ONCE, num_apart: int = NUM_APART) -> Iterator[Measure]:
     """Measure throughput and overhead, client, balancer and workers as processes."""
-    at_once = run_live(empty_jobs(NUM_AT_ONCE, 0), CLUSTER)
-    case = f"live cluster, {NUM_AT_ONCE:,} jobs of length 0 at one instant"
+    at_once = run_live(empty_jobs(num_at_once, 0), CLUSTER)
+    case = f"{num_at_once:,} jobs of length 0 at one instant"
     yield Measure(case, at_once.jobs_per_second, "jobs/s", TARGET)
-    apart = run_live(empty_jobs(NUM_APART, APART_US), CLUSTER)
-    case = f"live cluster, median overhead per job of length 0, one in {APART_US / 1000:g} ms"
+    apart = run_live(empty_jobs(num_apart, APART_US), CLUSTER)
+    case = f"median overhead per job of length 0, one in {APART_US / 1000:g} ms"
     yield Measure(case, 1000 * apart.overhead, "ms")
 
 

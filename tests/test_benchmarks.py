@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import cluster, finite, gradients, grid, mean_field, memory, timing
+from benchmarks import (
+    cluster,
+    finite,
+    gradients,
+    grid,
+    live_cluster,
+    mean_field,
+    memory,
+    timing,
+)
 from benchmarks.__main__ import main
 from benchmarks.usual_finite import AgentLevelSystem
 from mfc_lb import ConstantPolicy, FiniteSystem, SystemParameters, evaluate, join_shortest_queue
@@ -68,6 +77,14 @@ def test_benchmarks_run_at_tiny_sizes():
     assert time.seconds > 0
 
 
+def test_live_benchmarks_run_at_tiny_sizes():
+    at_once, apart = live_cluster.measure(20, 5)
+    assert (at_once.unit, at_once.target) == ("jobs/s", 1000.0)
+    assert at_once.ours > 0
+    assert (apart.unit, apart.target) == ("ms", None)
+    assert apart.ours > 0
+
+
 def test_memory_does_not_grow_with_agents():
     small, large = (memory.measure("per_packet", n, usual=False) for n in (10**4, 10**9))
     assert large.ours < small.ours + 5
@@ -79,6 +96,8 @@ def test_command_prints_and_writes_tables(monkeypatch, tmp_path):
     finite_measure, cluster_measure = finite.measure, cluster.measure
     monkeypatch.setattr(cluster, "measure", lambda peer, pairs: cluster_measure(peer, pairs, 20))
     monkeypatch.setattr(cluster, "measure_large", lambda: iter([cluster.Size("run", 9, "s", 8.0)]))
+    live = live_cluster.Measure("at once", 999.0, "jobs/s", 1000.0)
+    monkeypatch.setattr(live_cluster, "measure", lambda: iter([live]))
     monkeypatch.setattr(finite, "measure", lambda *given: finite_measure(*given, 100, 10))
     monkeypatch.setattr(memory, "measure", lambda *_, **__: memory.Peak("peak", math.nan, 1.0))
     monkeypatch.setattr(grid, "measure", lambda routing: grid.GridTime(routing, 400.0, 360.0))
@@ -87,7 +106,8 @@ def test_command_prints_and_writes_tables(monkeypatch, tmp_path):
     assert done.exit_code == 0, done.output
     assert "360 s missed" in done.output
     assert "8 s missed" in done.output
+    assert "1,000 missed" in done.output
     with path.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert [row["unit"] for row in rows] == ["s"] * 11 + ["MiB"] * 6 + ["s"] * 3
+    assert [row["unit"] for row in rows] == ["s"] * 11 + ["MiB"] * 6 + ["s", "jobs/s", "s", "s"]
     assert [row["case"] for row in rows[:11] if not float(row["ratio"]) > 0] == []

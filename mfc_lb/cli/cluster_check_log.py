@@ -39,8 +39,8 @@ FIRST_TOLERANCE = 1000
     section="How strictly",
     otherwise="0 for a simulation; for a live cluster, as little as will do",
     text="Delay that an action may have, in time of the trace: how long a job may be at the "
-    "balancer and a core idle while a job waits, and how much shorter or longer service may take. A "
-    "time such as 5ms.",
+    "balancer and a core idle while a job waits, and how much shorter or longer service may take. "
+    "Such as 5ms.",
 )
 @option(
     "--output",

@@ -138,9 +138,9 @@ def live(**given: Any) -> None:
     cls=Command,
     help=f"""Be the balancer of a cluster: workers and clients call it.
 
-Prints its address when they may. A client's run begins when --workers workers are there; then it
-may be served again and again, one client at a time. A worker that is lost and comes back takes its
-place again.
+Prints its address when they may, and then who comes and who goes. A client's run begins when
+--workers workers are there; then it may be served again and again, one client at a time. A worker
+that is lost and comes back takes its place again.
 
 {BALANCER_WORDS}""",
     epilog="\b\nExample:\n  mfc-lb cluster balancer --workers 1 --listen 127.0.0.1:50051\n"
@@ -179,9 +179,14 @@ def balancer(**given: Any) -> None:
             patience=given["patience"],
         )
         address, trust = Address.parse("listen", given["listen"]), _security(given)
-        asyncio.run(
-            serve_balancer(settings, address, trust, lambda a: click.echo(f"listening at {a}"))
+        work = serve_balancer(
+            settings,
+            address,
+            trust,
+            tell=lambda found: click.echo(f"listening at {found}"),
+            note=lambda line: click.echo(f"note: {line}", err=True),
         )
+        asyncio.run(work)
 
 
 @click.command(

@@ -1,6 +1,7 @@
 """Columns of text files that become times; what is wrong is refused with file, line and column."""
 
 import gzip
+import re
 import zlib
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,10 @@ from mfc_lb.errors import InvalidInput
 UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 
 UNKNOWN = -1
+#: Stands for what is no text in UTF-8, and what is said where it matters.
+REPLACED, NOT_UTF8 = "\ufffd", " (not all of the file is UTF-8: see \ufffd)"
+# How a date begins, also one that does not exist.
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _GZIP, _UTF16 = b"\x1f\x8b", (b"\xff\xfe", b"\xfe\xff")
 
@@ -93,10 +98,11 @@ class Column:
         InvalidInput
             At the first cell that is anything else.
         """
+        self._require_plain()
         try:
             values: NDArray[Any] = np.array(list(map(int, self.texts)), dtype=np.int64)
         except (ValueError, OverflowError):
-            values = np.array([self._number(row) for row in range(len(self.texts))])
+            values = self._floats()
         wrong = ~(values >= 0) | ~np.isfinite(values)
         if or_unknown:
             wrong &= values != UNKNOWN
@@ -134,14 +140,11 @@ class Column:
         return np.where(known, _microseconds(values, unit), UNKNOWN)
 
     def is_timestamps(self) -> bool:
-        """Return whether the column begins with a date and time rather than a number."""
-        if not self.texts:
+        """Return whether the column begins with a date rather than a number."""
+        if not self.texts or not self._is_no_number(0):
             return False
-        try:
-            float(self.texts[0])
-        except ValueError:
-            return _timestamp(self.texts[0]) is not None
-        return False
+        first = self.texts[0]
+        return _timestamp(first) is not None or _DATE.match(first.strip()) is not None
 
     def timestamps(self) -> Times:
         """Return the microseconds since 1970 of dates and times in ISO 8601, without zone in UTC.
@@ -150,6 +153,7 @@ class Column:
         """
         found = [_timestamp(text) for text in self.texts]
         missing = np.array([moment is None for moment in found], dtype=bool)
+        self._refuse_any(missing[:1], "a date and time that exists, in ISO 8601")
         self._refuse_any(missing, "a timestamp in ISO 8601, as above it")
         moments = [moment for moment in found if moment is not None]
         zoned = np.array([moment.tzinfo is not None for moment in moments], dtype=bool)
@@ -166,17 +170,32 @@ class Column:
     def refuse(self, row: int, allowed: str) -> NoReturn:
         """Raise the error of one cell."""
         where = f"{self.file}, line {self.lines[row]}, column {self.name!r}"
+        allowed += NOT_UTF8 if REPLACED in self.texts[row] else ""
         raise InvalidInput(f"{where} must be {allowed}, got {_shorten(self.texts[row])}")
 
     def _refuse_any(self, wrong: NDArray[np.bool_], allowed: str) -> None:
         if wrong.any():
             self.refuse(int(np.argmax(wrong)), allowed)
 
-    def _number(self, row: int) -> float:
+    def _require_plain(self) -> None:
+        """Refuse what Python takes for a number and nobody else does: 1_000, digits of others."""
+        joined = "".join(self.texts)
+        if "_" in joined or not joined.isascii():
+            wrong = ["_" in text or not text.isascii() for text in self.texts]
+            self._refuse_any(np.array(wrong), "a number >= 0, in digits from 0 to 9")
+
+    def _floats(self) -> NDArray[np.float64]:
         try:
-            return float(self.texts[row])
+            return np.array(list(map(float, self.texts)))
         except ValueError:
-            self.refuse(row, "a number >= 0")
+            self.refuse(next(filter(self._is_no_number, range(len(self.texts)))), "a number >= 0")
+
+    def _is_no_number(self, row: int) -> bool:
+        try:
+            float(self.texts[row])
+        except ValueError:
+            return True
+        return False
 
 
 def _microseconds(values: NDArray[Any], unit: str) -> Times:

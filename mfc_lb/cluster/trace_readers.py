@@ -8,8 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mfc_lb.cluster.trace_columns import UNITS, UNKNOWN, Column, read_text, refuse_line
+from mfc_lb.cluster.trace_columns import (
+    NOT_UTF8,
+    REPLACED,
+    UNITS,
+    UNKNOWN,
+    Column,
+    read_text,
+    refuse_line,
+)
 from mfc_lb.cluster.traces import COLUMNS, Times, Trace
 from mfc_lb.errors import InvalidInput, require
 
@@ -28,8 +37,10 @@ SWF_FIELDS = {
     "status": 10,
 }
 SWF_NUM_FIELDS = 18
-# Lines with these states are parts of a job that another line sums up.
+# States of lines that are parts of a job: one that goes on, the last of a job that was completed,
+# the last of one that failed. Another line, with state 0 or 1, sums the job up.
 SWF_PARTS = (2, 3, 4)
+SWF_CANCELLED = 5
 MOST_JOBS = 10**9
 
 
@@ -110,7 +121,7 @@ def read_trace(
         require(time_unit in UNITS, "time_unit", time_unit, f"one of {', '.join(UNITS)}")
     if not text.strip():
         return Trace.from_arrays([], [])
-    if not _is_swf(text):
+    if not (_is_swf(text) or Path(file.removesuffix(".gz")).suffix.lower() == ".swf"):
         return _read_csv(CsvFile(file, text), layout, tell)
     for name, value in layout.given.items():
         allowed = f"left out: {file} is in the Standard Workload Format"
@@ -179,11 +190,15 @@ def _read_own(source: CsvFile) -> Trace:
     chosen = [name for name in COLUMNS if name in source.header]
     *names, arrivals, services = source.columns(*chosen)
     ids = names[0].distinct_integers() if names else None
-    return Trace.from_arrays(arrivals.times("us"), services.times("us"), ids)
+    arrivals_us, services_us = arrivals.times("us"), services.times("us")
+    for column in (arrivals, services):
+        column.integers()  # a fraction of a microsecond is refused, not rounded
+    return Trace.from_arrays(arrivals_us, services_us, ids)
 
 
 def _read_named(source: CsvFile, layout: Layout) -> Trace:
     there = f"one of the columns of {source.file} ({_listed(source.header)})"
+    there += NOT_UTF8 if REPLACED in "".join(source.header) else ""
     for name in ("arrival_column", "service_column"):
         value = getattr(layout, name)
         require(source.header.count(value) == 1, name, value, there)
@@ -271,12 +286,30 @@ def _swf_processors(columns: dict[str, Column]) -> Times:
 
 def _swf_kept(columns: dict[str, Column], arrivals: Times, services: Times, tell: Tell) -> Times:
     """Return the rows that are whole jobs with known times."""
-    parts = np.isin(columns["status"].integers(or_unknown=True), SWF_PARTS)
+    status = columns["status"].integers(or_unknown=True)
+    got = columns["allocated processors"].integers(or_unknown=True)
+    parts = np.isin(status, SWF_PARTS)
     unknown = ((arrivals == UNKNOWN) | (services == UNKNOWN)) & ~parts
-    if parts.any():
-        told = f"{parts.sum()} of {len(parts)} lines are left out"
-        tell(f"{told}: parts of jobs that other lines sum up")
+    kept = ~(parts | unknown)
+    never_ran = kept & (status == SWF_CANCELLED) & (services == 0) & (got <= 0)
+    _tell_parts(columns["job number"], parts, tell)
+    jobs = len(parts) - np.count_nonzero(parts)
     if unknown.any():
-        told = f"{unknown.sum()} of {len(parts)} jobs are left out"
+        told = f"{unknown.sum()} of {jobs} jobs are left out"
         tell(f"{told}: their submit or run time is unknown (-1)")
-    return np.flatnonzero(~(parts | unknown))
+    if never_ran.any():
+        told = f"{never_ran.sum()} of {jobs} jobs were cancelled before they ran"
+        tell(f"{told}; they are kept, with a service time of 0")
+    return np.flatnonzero(kept)
+
+
+def _tell_parts(numbers: Column, parts: NDArray[np.bool_], tell: Tell) -> None:
+    """Tell of lines that are left out because they are parts of jobs."""
+    if not parts.any():
+        return
+    names = np.array(numbers.texts)
+    summed_up = int(np.isin(names[parts], names[~parts]).sum())
+    reasons = {"other lines sum up": summed_up, "no line sums up": parts.sum() - summed_up}
+    for reason, count in reasons.items():
+        if count:
+            tell(f"{count} of {len(parts)} lines are left out: parts of jobs that {reason}")

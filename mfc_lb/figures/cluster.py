@@ -21,11 +21,16 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 LOAD_LABEL = "jobs per core"
 REFRESH_LABEL = "refresh interval (s)"
+#: Titles of panels with moments of the load.
+MOMENT_TITLES = {
+    "load_mean": "mean load",
+    "load_standard_deviation": "standard deviation of the load",
+}
 
-_MOMENTS = {"load_mean": "mean load", "load_standard_deviation": "standard deviation of the load"}
 _MEASURES = {
     "response_time": "mean response\ntime (s)",
     "response_time_p99": "99 % respond\nwithin (s)",
@@ -39,6 +44,8 @@ _LINES = ("-", "--", ":", "-.")
 _WIDE = 8
 # So much of a decade lies between the smallest interval and 0, which a logarithm has no place for.
 _TO_ZERO = 0.3
+# Labels are at least so far apart, in heights of their letters.
+_BETWEEN_LABELS = 0.25
 
 
 @styled
@@ -65,11 +72,11 @@ def load_curves(table: "pd.DataFrame") -> "Figure":
     }
     unit = time_unit(curves.window_end.max() * UNITS["s"] / 5)
     for row, trace in zip(axes, traces, strict=True):
-        for panel, measure in zip(row, _MOMENTS, strict=True):
+        for panel, measure in zip(row, MOMENT_TITLES, strict=True):
             here = curves[(curves.trace == trace) & (curves.measure == measure)]
             _draw_curves(panel, here, lines, UNITS["s"] / UNITS[unit])
         row[0].set_ylabel(_row_label(trace) if len(traces) > 1 else LOAD_LABEL)
-    for panel, title in zip(axes[0], _MOMENTS.values(), strict=True):
+    for panel, title in zip(axes[0], MOMENT_TITLES.values(), strict=True):
         panel.set_title(title)
         panel.set_ylim(0, None)
     figure.align_ylabels(axes[:, 0])
@@ -117,6 +124,10 @@ def refresh_curves(table: "pd.DataFrame", measures: Sequence[str] | None = None)
         shown[-1].tick_params(labelbottom=True)
     figure.supxlabel(REFRESH_LABEL, fontsize="medium")
     _legend(figure, lines)
+    # Only a figure that is laid out knows how wide its labels are.
+    figure.draw_without_rendering()
+    for panel in figure.axes:
+        _thin_out(panel.get_xticklabels())
     return figure
 
 
@@ -168,6 +179,20 @@ def _draw_refresh(axes: "Axes", table: "pd.DataFrame", lines: Mapping[str, Any])
         axes.errorbar(x, curve.estimate, yerr=bars, elinewidth=1.1, **lines[str(balancer)])
     labels = [plain_number(interval) for interval in places]
     axes.set_xticks(list(places.values()), labels)
+
+
+def _thin_out(labels: "Sequence[Text]") -> None:
+    """Hide labels that would touch others: the last and the first stay, then powers of ten."""
+    powers_first = sorted(labels[1:], key=lambda label: label.get_text().strip("0.") != "1")
+    kept: list[tuple[float, float]] = []
+    for label in dict.fromkeys([*labels[-1:], *labels[:1], *powers_first]):
+        extent = label.get_window_extent()
+        gap = _BETWEEN_LABELS * extent.height
+        left, right = extent.x0 - gap, extent.x1 + gap
+        free = all(right < low or high < left for low, high in kept)
+        label.set_visible(free)
+        if free:
+            kept.append((extent.x0, extent.x1))
 
 
 def _places(intervals: Sequence[float]) -> dict[float, float]:

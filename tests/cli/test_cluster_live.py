@@ -106,9 +106,15 @@ def test_processes_started_by_hand(trace):
         assert workers[1].returncode == 1
         assert stderr == "mfc-lb: no place is free for a worker with 4 cores\n"
         balancer.kill()
+        _, notes = balancer.communicate(timeout=60)
+        assert notes.splitlines() == [
+            "note: worker 0 is there, with 2 cores",
+            "note: a client's run begins",
+            "note: the run is over: 3 jobs ended",
+        ]
         _, stderr = workers[0].communicate(timeout=60)
         assert workers[0].returncode == 1
-        assert re.fullmatch(r"mfc-lb: the balancer at \S+ (is gone \(.*\)|has ended)\n", stderr)
+        assert re.fullmatch(r"mfc-lb: the balancer at \S+ (is gone|has ended)\n", stderr)
     finally:
         for process in (balancer, *workers):
             process.kill()
@@ -134,7 +140,7 @@ def test_processes_started_by_hand(trace):
         ("live my.csv --seed -1", "--seed must be an integer >= 0"),
         ("live my.csv --log run.txt", "--log must be a file name that ends in .log"),
         ("balancer --workers 1001", "--workers must be an integer >= 1 and <= 1000, got 1001"),
-        ("balancer --listen 0.0.0.0:0", "--listen must be on loopback, unless tls_cert"),
+        ("balancer --listen 0.0.0.0:0", "--listen must be on loopback, unless there are"),
         ("balancer --listen nowhere", "--listen must be HOST:PORT"),
         ("balancer --tls-cert my.csv", "--tls-cert must come with a key and an authority"),
         ("balancer --patience 0", "--patience must be a finite number > 0"),

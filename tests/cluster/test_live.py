@@ -77,7 +77,7 @@ def test_a_lost_worker_comes_back():
                     await client.send((5, LONG_US), (6, LONG_US))
                     started = await client.events(6)
                 lost = await client.events(3)
-                with pytest.raises(ClusterFailure, match="no place is free for a worker with 3"):
+                with pytest.raises(ClusterFailure, match="with 3 cores; a lost worker had 2 cores"):
                     async with worker(address, 3):
                         pass
                 async with worker(address, 2) as place:

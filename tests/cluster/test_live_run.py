@@ -216,6 +216,24 @@ def test_lags_say_how_late_each_action_was():
     assert check_log(bench.log(), 5) != []
 
 
+def test_lags_know_of_jobs_that_wait_for_a_worker_that_is_gone():
+    bench = Bench(cores=(2, 1))
+    trace = Trace.from_arrays([0] * 4, [5] * 4)
+    bench.arrive(*range(4))
+    on_first = [job for job, worker in bench.sent if worker == 0]
+    bench.hear(0, (messages.STARTED, on_first[0]))
+    bench.now = 30  # nobody has noticed so far that the worker died
+    bench.run.lose(0)
+    while bench.run.loads[1]:
+        bench.serve(1, next(iter(bench.run.held[1])))
+    bench.run.expect_no_more()
+    log = bench.log()
+    lags = lags_of(log, trace)
+    assert 30 in lags.starts
+    assert check_log(log, lags.largest) == []
+    assert check_log(log, 29) != []
+
+
 # --- cores ----------------------------------------------------------------------------------------
 
 

@@ -284,6 +284,47 @@ def test_columns_of_an_azure_file_may_be_named(read):
     assert read(AZURE + "a,f,2,1\n", **how) == [(0, 2_000_000, 1_000_000)]
 
 
+@pytest.mark.parametrize("cell", ["1_000", "\u0661\u0662", "\uff11"])
+def test_what_only_python_takes_for_a_number_is_refused(cell, refused):
+    message = f"must be a number >= 0, in digits from 0 to 9, got {cell!r}"
+    refused(
+        f"arrival_time_us,service_time_us\n5,1\n{cell},2\n".encode(),
+        f"trace.csv, line 3, column 'arrival_time_us' {message}",
+    )
+
+
+def test_fractions_of_a_microsecond_are_refused_in_our_own_files(read, refused):
+    assert read("arrival_time_us,service_time_us\n10.0,5\n") == [(0, 10, 5)]
+    refused(
+        "arrival_time_us,service_time_us\n10,5\n11,5.5\n",
+        "trace.csv, line 3, column 'service_time_us' must be an integer below 2^63, got '5.5'",
+    )
+
+
+def test_dates_that_do_not_exist_are_refused_as_dates(refused):
+    where = "trace.csv, line 2, column 't' must be a date and time that exists, in ISO 8601"
+    refused("t,d\n2024-02-30T10:00:00,1\n", f"{where}, got '2024-02-30T10:00:00'", **NAMED)
+
+
+def test_a_file_in_another_encoding_says_so_where_it_matters(read, refused):
+    told = " (not all of the file is UTF-8: see \ufffd)"
+    content = "name,t,d\nJörg,1,2\n".encode("latin-1")
+    assert read(content, **NAMED) == [(0, 1000, 2000)]
+    there = "arrival_column must be one of the columns of trace.csv (\ufffdt, d)"
+    refused("ät,d\n1,2\n".encode("latin-1"), f"{there}{told}, got 't'", **NAMED)
+    refused(
+        "t,d\n1²,2\n".encode("latin-1"),
+        "trace.csv, line 2, column 't' must be a number >= 0, in digits from 0 to 9"
+        f"{told}, got '1\ufffd'",
+        **NAMED,
+    )
+
+
+@pytest.mark.parametrize("name", ["log.swf", "log.SWF.gz"])
+def test_a_file_that_is_called_swf_is_read_as_such(name, refused):
+    refused("1 0 1\n", f"{name}, line 1 must have 18 fields, got 3", name)
+
+
 # --- Standard Workload Format -----------------------------------------------------------------
 
 
@@ -316,6 +357,44 @@ def test_swf_parts_of_jobs_are_not_counted_twice(read):
     told = []
     assert read(swf(1, 0, 10) + parts, tell=told.append) == [(1, 0, 10_000_000)]
     assert told == ["trace.csv: 2 of 3 lines are left out: parts of jobs that other lines sum up"]
+
+
+def test_swf_parts_that_no_line_sums_up_are_told(read):
+    content = swf(1, 0, 10) + swf(1, 0, 10, status=3)
+    content += swf(2, 1, 4, status=2) + swf(2, -1, 6, status=4)
+    told = []
+    assert read(content, tell=told.append) == [(1, 0, 10_000_000)]
+    assert told == [
+        "trace.csv: 1 of 4 lines are left out: parts of jobs that other lines sum up",
+        "trace.csv: 2 of 4 lines are left out: parts of jobs that no line sums up",
+    ]
+
+
+def test_swf_jobs_that_were_cancelled_before_they_ran_are_told(read):
+    content = swf(1, 0, 0, got=0, status=5) + swf(2, 1, 0, got=-1, asked=4, status=5)
+    # These were cancelled while they ran, were too short to be counted, or are of a model.
+    content += swf(3, 2, 7, status=5) + swf(4, 3, 0) + swf(5, 4, 0, got=-1, status=-1)
+    told = []
+    jobs = read(content, tell=told.append)
+    assert [(name, service) for name, _, service in jobs] == [
+        (1, 0),
+        (2, 0),
+        (3, 7_000_000),
+        (4, 0),
+        (5, 0),
+    ]
+    assert told[0] == (
+        "trace.csv: 2 of 5 jobs were cancelled before they ran; "
+        "they are kept, with a service time of 0"
+    )
+
+
+def test_swf_without_header_unsorted_and_with_fractions(read):
+    """As programs write it that simulate schedulers: jobs from 0 on, all times with a point."""
+    line = "{} {} -0.0 {} 4.0 -1 -1 4 60.0 -1 1 -1 -1 -1 -1 -1 -1 -1\n"
+    content = line.format(20, 30.25, 1.5) + line.format(0, 0.0, 6.609) + line.format(3, 7.1, -0.0)
+    jobs = read(content, tell=lambda _: None)
+    assert jobs == [(0, 0, 6_609_000), (3, 7_100_000, 0), (20, 30_250_000, 1_500_000)]
 
 
 PARALLEL = (

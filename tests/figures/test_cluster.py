@@ -75,6 +75,25 @@ def test_refresh_intervals_are_labelled_and_zero_comes_first():
     assert panel.get_ylim()[0] == 0
 
 
+@pytest.mark.parametrize(
+    "intervals",
+    [(0.0,), (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0), (0.0, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0)],
+)
+def test_labels_of_intervals_do_not_touch(intervals):
+    table = refresh_table(dict.fromkeys(intervals, 1.0))
+    columns = pd.concat([table.assign(trace=name) for name in "abc"])
+    figure = refresh_curves(columns)
+    figure.draw_without_rendering()
+    for panel in figure.axes:
+        assert len(panel.get_xticks()) == len(intervals)
+        shown = panel.get_xticklabels()  # those that are visible
+        names = [label.get_text() for label in shown]
+        assert (names[0], names[-1]) == ("0", f"{intervals[-1]:g}")
+        assert "1" in names or 1.0 not in intervals
+        extents = [label.get_window_extent() for label in shown]
+        assert all(left.x1 + 2 < right.x0 for left, right in pairwise(extents))
+
+
 def test_response_times_that_differ_much_are_on_a_logarithmic_axis_but_drops_never():
     values = {0.0: 1.0, 1.0: 50.0}
     figure = refresh_curves(refresh_table(values, ("response_time", "drops")))

@@ -83,10 +83,14 @@ class BalancerService(BalancerServicer):
     ----------
     settings : BalancerSettings
         What it was told.
+    note : callable
+        Is told in words who comes and who goes.
     """
 
-    def __init__(self, settings: BalancerSettings) -> None:
-        self.settings = settings
+    def __init__(
+        self, settings: BalancerSettings, note: Callable[[str], object] = lambda _: None
+    ) -> None:
+        self.settings, self.note = settings, note
         self.workers: list[_Worker | None] = [None] * settings.num_workers
         self.cores = [0] * settings.num_workers
         self.complete = asyncio.Event()
@@ -131,6 +135,7 @@ class BalancerService(BalancerServicer):
         place = self._free_place(cores, registration)
         worker = self.workers[place] = _Worker(place, Outbox())
         self.cores[place] = cores
+        self.note(f"worker {place} is there, with {_counted(cores, 'core')}")
         worker.orders.put(service.Order(place=service.Place(worker=place)))
         if self.run is not None:
             worker.orders.put(service.Order(new_run=self.new_run))
@@ -148,10 +153,13 @@ class BalancerService(BalancerServicer):
             if self.workers[place] is None and self.cores[place] in (0, cores):
                 return place
         wanted = f"place {places[0]} is not" if registration.HasField("worker") else "no place is"
-        raise ClusterFailure(f"{wanted} free for a worker with {cores} cores")
+        others = {self.cores[place] for place in places if self.workers[place] is None}
+        lost = f"; a lost worker had {_counted(min(others), 'core')}" if others else ""
+        raise ClusterFailure(f"{wanted} free for a worker with {_counted(cores, 'core')}{lost}")
 
     def _leave(self, worker: _Worker) -> None:
         self.workers[worker.place] = None
+        self.note(f"worker {worker.place} is gone")
         if self.run is not None:
             self.run.lose(worker.place)
 
@@ -171,8 +179,11 @@ class BalancerService(BalancerServicer):
         try:
             await self._until_complete()
             run = self._begin(first.begin)
+            self.note("a client's run begins")
             await side_by_side(_write_log(run, context), _read_jobs(run, requests))
         finally:
+            if self.run is not None:
+                self.note(f"the run is over: {_counted(self.run.num_ended, 'job')} ended")
             self.run, self.is_busy = None, False
 
     async def _until_complete(self) -> None:
@@ -208,6 +219,7 @@ async def serve_balancer(
     address: Address,
     security: Security,
     tell: Callable[[Address], None],
+    note: Callable[[str], object] = lambda _: None,
 ) -> None:
     """Be a balancer until cancelled.
 
@@ -221,6 +233,8 @@ async def serve_balancer(
         Whom to trust.
     tell : callable
         Is told the address once workers and clients may call.
+    note : callable
+        Is told in words who comes and who goes.
 
     Raises
     ------
@@ -231,7 +245,7 @@ async def serve_balancer(
     """
     server = new_server()
     found = security.listen(server, address)
-    add_BalancerServicer_to_server(BalancerService(settings), server)
+    add_BalancerServicer_to_server(BalancerService(settings, note), server)
     await server.start()
     tell(found)
     try:
@@ -258,6 +272,10 @@ async def _first(requests: AsyncIterator[M], kind: str) -> M:
         raise InvalidInput(f"the first message must be a {kind}, got none")
     _require_kind(message, kind)
     return message
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _require_kind(message: Any, kind: str) -> None:

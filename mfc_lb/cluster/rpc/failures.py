@@ -18,5 +18,5 @@ def failure_of(error: AioRpcError, address: Address) -> ClusterFailure:
     if code == StatusCode.RESOURCE_EXHAUSTED:
         return ClusterFailure(f"a message was longer than {MAX_MESSAGE_BYTES} bytes")
     if code in {StatusCode.UNAVAILABLE, StatusCode.CANCELLED}:
-        return ClusterFailure(f"the balancer at {address} is gone ({details})")
+        return ClusterFailure(f"the balancer at {address} is gone")
     return ClusterFailure(f"the balancer at {address} failed ({code.name}: {details})")

@@ -30,7 +30,8 @@ class Lags:
         Time at which each job arrived, minus that of the trace.
     starts : ndarray of int64
         Time at which each service started, minus the time at which it could: when the job had been
-        assigned and a core was free.
+        assigned and a core was free. A job that could have started at a worker that was lost counts
+        until the balancer noticed that.
     services : ndarray of int64
         Time that each service took, minus the job's service time.
     """
@@ -192,25 +193,40 @@ class _Meter:
     since: dict[int, int] = field(default_factory=dict)
     service_us: dict[int, int] = field(default_factory=dict)
     free: dict[int, list[int]] = field(default_factory=dict)
+    waiting: dict[int, dict[int, None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for worker in range(len(self.cores)):
             self._reset(worker, 0)
 
     def see(self, kind: int, now: int, job: int, worker: int, service_us: int) -> None:
-        """Take in an event; `free` has the times since when cores are free, worker by worker."""
+        """Take in an event.
+
+        Worker by worker, `free` has the times since when cores are free, and `waiting` the jobs
+        that have been assigned and not started.
+        """
         if kind == EventKind.ARRIVED:
             self.arrivals.append(now - self.intended[job])
             self.service_us[job] = service_us
+        elif kind == EventKind.ASSIGNED:
+            self.waiting[worker][job] = None
         elif kind == EventKind.STARTED:
-            could = max(self.since[job], heapq.heappop(self.free[worker]))
-            self.starts.append(now - could)
+            del self.waiting[worker][job]
+            self._could_start(job, heapq.heappop(self.free[worker]), now)
         elif kind == EventKind.FINISHED:
             self.services.append(now - self.since[job] - self.service_us[job])
             heapq.heappush(self.free[worker], now)
+        elif kind == EventKind.DROPPED:
+            del self.waiting[worker][job]
         elif kind in {EventKind.WORKER_LOST, EventKind.WORKER_BACK}:
+            free = sorted(self.free[worker])
+            for waiting, since in zip(self.waiting[worker], free, strict=False):
+                self._could_start(waiting, since, now)
             self._reset(worker, now)
         self.since[job] = now
 
+    def _could_start(self, job: int, free: int, now: int) -> None:
+        self.starts.append(now - max(self.since[job], free))
+
     def _reset(self, worker: int, now: int) -> None:
-        self.free[worker] = [now] * self.cores[worker]
+        self.free[worker], self.waiting[worker] = [now] * self.cores[worker], {}

@@ -136,7 +136,7 @@ class Security:
         return grpc.aio.insecure_channel(str(address), options=_OPTIONS)
 
     def _check_reach(self, field: str, address: Address) -> None:
-        allowed = "on loopback, unless tls_cert, tls_key and tls_ca are given or insecure is set"
+        allowed = "on loopback, unless there are TLS certificates or insecure is set"
         safe = address.is_loopback or self.uses_tls or self.insecure
         require(safe, field, str(address), allowed)
 
