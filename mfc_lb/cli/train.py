@@ -170,9 +170,11 @@ def _trained(
 
 
 def _save(result: "TrainingResult", output: Path) -> None:
+    from mfc_lb.experiments.circumstances import circumstances
     from mfc_lb.learning import save_policy
 
-    save_policy(result.policy, output, training=result.settings, results=result.results())
+    about = {"training": result.settings, "results": result.results()}
+    save_policy(result.policy, output, **about, computed=circumstances(1))
 
 
 def _compared(

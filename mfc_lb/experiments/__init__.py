@@ -18,7 +18,7 @@ from mfc_lb.experiments import (
     trajectories,
 )
 from mfc_lb.experiments.experiment import Experiment
-from mfc_lb.experiments.folders import results_folder
+from mfc_lb.experiments.folders import committed_results_folder, results_folder
 from mfc_lb.experiments.runner import run
 from mfc_lb.experiments.storage import State, StoredResult
 
@@ -74,11 +74,14 @@ def load(name: str, size: str = "quick", *, processes: int = -1) -> "pd.DataFram
     A stored table is used if its checksum, parameters and seed are right, and the code that it
     depends on is unchanged. Then the "quick" size is computed; the "paper" size, which takes
     minutes, only on request. Other code alone does not make it stale: `python -m
-    mfc_lb.experiments reproduce` is the judge of that.
+    mfc_lb.experiments reproduce` is the judge of that. A table of the "paper" size that is not in
+    ``$MFC_LB_RESULTS`` is the one that comes with the checkout.
     """
     experiment = find(name)
     stored = StoredResult(results_folder(), experiment, size)
     experiment.size(size)
+    if size == "paper" and stored.state is State.MISSING:
+        stored = StoredResult(committed_results_folder(), experiment, size)
     usable = {State.CURRENT, State.OTHER_CODE} if size == "paper" else {State.CURRENT}
     if stored.state not in usable:
         command = f"python -m mfc_lb.experiments run {name} --size paper"

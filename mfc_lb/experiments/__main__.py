@@ -13,18 +13,25 @@ from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments import EXPERIMENTS, find
 from mfc_lb.experiments.folders import results_folder
 from mfc_lb.experiments.learned import reproduce_policies, store_all
-from mfc_lb.experiments.reproduction import Verdict, reproduce
+from mfc_lb.experiments.reproduction import reproduce
+from mfc_lb.experiments.reproduction_report import csv_report, terminal_report
 from mfc_lb.experiments.runner import run
-from mfc_lb.experiments.storage import StoredResult
+from mfc_lb.experiments.storage import StoredResult, write_bytes
 
 _console = Console()
 
-#: Name of the trained policies beside those of the experiments.
-POLICIES = "policies"
+#: Names of what is stored, beside those of the experiments.
+POLICIES, TRACES, LIVE_CLUSTER = _OTHERS = ("policies", "traces", "live_cluster")
 
 _size = click.option("--size", default="quick", show_default=True, help="quick or paper.")
 _processes = click.option(
     "--processes", default=-1, show_default=True, help="Number of processes; -1: one per core."
+)
+_dask = click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Scheduler of a Dask cluster that does the work, such as tcp://127.0.0.1:8786. Needs the "
+    "extra 'dask': pip install 'mfc_lb[dask]'.",
 )
 _output = click.option(
     "--output", type=click.Path(path_type=Path), help="Folder of results [default: data/results]."
@@ -55,10 +62,14 @@ def list_command() -> None:
 @click.argument("name")
 @_size
 @_processes
+@_dask
 @_output
-def run_command(name: str, size: str, processes: int, output: Path | None) -> None:
+def run_command(
+    name: str, size: str, processes: int, dask: str | None, output: Path | None
+) -> None:
     """Compute the experiment NAME and store its table, unless that is there already."""
-    stored = run(find(name), size, output or results_folder(), processes=processes)
+    folder = output or results_folder()
+    stored = run(find(name), size, folder, processes=processes, dask=dask)
     click.echo(f"{stored.table}: {stored.state}")
 
 
@@ -67,43 +78,74 @@ def run_command(name: str, size: str, processes: int, output: Path | None) -> No
     "--output", type=click.Path(path_type=Path), help="Folder of policies [default: data/policies]."
 )
 @_processes
-def policies_command(output: Path | None, processes: int) -> None:
+@_dask
+def policies_command(output: Path | None, processes: int, dask: str | None) -> None:
     """Train the policies for the delays of the paper and store them."""
-    for path in store_all(output, processes=processes):
+    for path in store_all(output, processes=processes, dask=dask):
+        click.echo(path)
+
+
+@cli.command("record-live")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Folder of recorded runs [default: data/live_cluster].",
+)
+def record_live_command(names: tuple[str, ...], output: Path | None) -> None:
+    """Make the live runs that the book shows and keep their logs: all of them take three minutes.
+
+    They are processes of this machine; how late they are depends on it.
+    """
+    from mfc_lb.experiments.live_records import record
+
+    for path in record(names, output):
         click.echo(path)
 
 
 @cli.command("reproduce")
 @click.option("--size", default="paper", show_default=True, help="quick or paper.")
-@click.option("--only", "names", multiple=True, metavar="NAME", help="Experiment; repeatable.")
+@click.option("--only", "names", multiple=True, metavar="NAME", help="Result; repeatable.")
+@click.option(
+    "--differences",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="CSV file for all differences; the terminal shows the first ones of each result.",
+)
 @_processes
-def reproduce_command(size: str, names: tuple[str, ...], processes: int) -> None:
-    """Recompute stored results from nothing and compare them row by row.
+@_dask
+def reproduce_command(
+    size: str, names: tuple[str, ...], differences: Path | None, processes: int, dask: str | None
+) -> None:
+    """Recompute what is stored in data/ from nothing and compare it row by row.
 
-    The trained policies, on which some of them depend, are trained anew and compared by their
-    drops; their name is policies.
+    Besides the experiments there are: policies, which are trained anew and compared by their drops;
+    traces, which are generated anew; and live_cluster, recorded runs of real processes, which can
+    only be checked.
+
+    Exit code 0 if everything agrees, 1 if anything differs, 2 for a mistake in the command.
     """
-    experiments = [find(name) for name in names or EXPERIMENTS if name != POLICIES]
-    verdicts = reproduce(experiments, size, results_folder(), processes=processes)
+    from mfc_lb.experiments.kept_files import check_live_records, reproduce_traces
+
+    experiments = [find(name) for name in names or EXPERIMENTS if name not in _OTHERS]
+    verdicts = reproduce(experiments, size, results_folder(), processes=processes, dask=dask)
     if not names or POLICIES in names:
-        verdicts.append(reproduce_policies(processes=processes))
-    _console.print(_verdict_table(verdicts))
+        verdicts.append(reproduce_policies(processes=processes, dask=dask))
+    if not names or TRACES in names:
+        verdicts.append(reproduce_traces())
+    if not names or LIVE_CLUSTER in names:
+        verdicts += check_live_records()
+    _console.print(terminal_report(verdicts))
+    if differences is not None:
+        write_bytes(differences, csv_report(verdicts))
+        click.echo(f"All differences: {differences}")
     sys.exit(0 if all(verdict.agrees for verdict in verdicts) else 1)
-
-
-def _verdict_table(verdicts: list[Verdict]) -> Table:
-    table = _new_table("result", "rows", "seconds", "manifest", "comparison")
-    for verdict in verdicts:
-        outcome = "equal" if verdict.difference is None else verdict.difference
-        seconds = f"{verdict.seconds:.0f}"
-        table.add_row(verdict.name, str(verdict.rows), seconds, verdict.state, outcome)
-    return table
 
 
 def _new_table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE)
     for column in columns:
-        table.add_column(column, justify="right" if column in ("rows", "seconds") else "left")
+        table.add_column(column)
     return table
 
 
@@ -116,6 +158,8 @@ def main() -> None:
         _fail(error.format_message(), 2)
     except InvalidInput as error:
         _fail(str(error), 2)
+    except ConnectionError as error:
+        _fail(f"{error}; start it again", 1)
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted; start it again to go on", 130)
 

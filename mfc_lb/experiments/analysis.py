@@ -31,8 +31,9 @@ def rates(
     -------
     DataFrame
         One row for each ``limit``, ``measure``, ``delta_t`` and ``policy``: the ``exponent`` of M
-        (or N), its 95 % ``interval_low`` and ``interval_high``, the ``factor`` of the law
-        factor·M^exponent and ``num_points``. No row where too few estimates differ from zero.
+        (or N), its ``standard_error``, its 95 % ``interval_low`` and ``interval_high``, the
+        ``factor`` of the law factor·M^exponent and ``num_points``. No row where too few estimates
+        differ from zero.
     """
     finite = table[np.isfinite(table.num_agents) & (table.measure != "drops")]
     # At fixed M the distance to the mean field does not vanish.
@@ -56,6 +57,7 @@ def _rate(group: pd.DataFrame) -> dict[str, float]:
     low, high = law.interval
     return {
         "exponent": law.exponent,
+        "standard_error": law.standard_error,
         "interval_low": low,
         "interval_high": high,
         "factor": law.factor,
@@ -95,8 +97,8 @@ def crossings(
         One row for each system, routing and number of queues (and each delay if that is not
         varied): `along` is the first root of a cubic spline through the paired differences; the
         interval's ends are quantiles of the roots when every difference is redrawn with its
-        standard error. NaN where the spline has no root. ``share`` is the fraction of the draws
-        that have one.
+        standard error, and ``standard_error`` is the roots' standard deviation. NaN where the
+        spline has no root. ``share`` is the fraction of the draws that have one.
 
     Raises
     ------
@@ -125,8 +127,9 @@ def _crossing(group: pd.DataFrame, along: str, num_draws: int) -> dict[str, floa
     best, *others = map(back, _first_roots(scale(group[along].to_numpy()), drawn))
     ends = np.nanquantile(others, [0.025, 0.975]) if math.isfinite(best) else [math.nan, math.nan]
     share = float(np.isfinite(others).mean())
+    error = float(np.nanstd(others)) if math.isfinite(best) else math.nan
     interval = {"interval_low": float(ends[0]), "interval_high": float(ends[1])}
-    return {along: best, **interval, "share": share}
+    return {along: best, "standard_error": error, **interval, "share": share}
 
 
 def _first_roots(places: NDArray[np.float64], values: NDArray[np.float64]) -> list[float]:

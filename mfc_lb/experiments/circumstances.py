@@ -49,6 +49,11 @@ def commit(folder: Path) -> str:
     return head + ("+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else "")
 
 
+def commit_date(folder: Path) -> str:
+    """Return when the commit of a checkout was made, with its zone."""
+    return _git(folder, "show", "-s", "--format=%cI") or "unknown"
+
+
 def machine() -> str:
     """Return the processor, its cores that may be used, and the system."""
     found = _MODEL.search(_CPU_FILE.read_text("utf-8")) if _CPU_FILE.is_file() else None

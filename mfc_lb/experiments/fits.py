@@ -18,6 +18,8 @@ class PowerLaw:
     ----------
     exponent, factor : float
         Of the law.
+    standard_error : float
+        Of the exponent.
     interval : tuple of float
         95 % interval of the exponent.
     num_points : int
@@ -26,6 +28,7 @@ class PowerLaw:
 
     exponent: float
     factor: float
+    standard_error: float
     interval: tuple[float, float]
     num_points: int
 
@@ -76,9 +79,10 @@ def fit_power_law(x: ArrayLike, y: ArrayLike, standard_error: ArrayLike) -> Powe
     )
     freedom = places.size - 2
     misfit = (((sign * values - law(places, *best)) / errors) ** 2).sum() / freedom
-    width = scipy.stats.t.ppf(0.975, freedom) * np.sqrt(covariance[0, 0] * max(1.0, misfit))
+    error = float(np.sqrt(covariance[0, 0] * max(1.0, misfit)))
+    width = float(scipy.stats.t.ppf(0.975, freedom)) * error
     exponent, factor = float(best[0]), float(sign * np.exp(best[1]))
-    return PowerLaw(exponent, factor, (exponent - width, exponent + width), places.size)
+    return PowerLaw(exponent, factor, error, (exponent - width, exponent + width), places.size)
 
 
 def _line_through_logarithms(

@@ -21,7 +21,12 @@ def results_folder() -> Path:
         of the working directory if the library is installed without its checkout.
     """
     named = os.environ.get(RESULTS_VARIABLE)
-    return Path(named) if named else _data_folder() / "results"
+    return Path(named) if named else committed_results_folder()
+
+
+def committed_results_folder() -> Path:
+    """Return where the results of the paper's size come with the checkout."""
+    return _data_folder() / "results"
 
 
 def policies_folder() -> Path:

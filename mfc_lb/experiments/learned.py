@@ -1,16 +1,18 @@
 """The trained policies of ``data/policies``: train them, and check that training gives them."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import joblib
-
 from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments.cases import HORIZON, mean_field_system, policy_path
+from mfc_lb.experiments.circumstances import circumstances
+from mfc_lb.experiments.differences import Difference
 from mfc_lb.experiments.folders import policies_folder
 from mfc_lb.experiments.reproduction import Verdict
-from mfc_lb.experiments.storage import State
+from mfc_lb.experiments.runner import check_processes, finish
+from mfc_lb.experiments.storage import write_bytes
 from mfc_lb.learning.networks import NetworkPolicy
 from mfc_lb.learning.policy_files import load_card, load_policy, save_policy
 from mfc_lb.model import SystemParameters
@@ -43,12 +45,16 @@ def train_and_store(delta_t: float, folder: Path) -> Path:
 
     trained = train_pathwise(SystemParameters(delta_t=delta_t))
     path = folder / policy_path(delta_t).name
-    save_policy(trained.policy, path, training=trained.settings, results=trained.results())
+    about = {"training": trained.settings, "results": trained.results()}
+    save_policy(trained.policy, path, **about, computed=circumstances(1))
     return path
 
 
 def store_all(
-    folder: Path | None = None, delta_ts: Sequence[float] = DELTA_TS, processes: int = -1
+    folder: Path | None = None,
+    delta_ts: Sequence[float] = DELTA_TS,
+    processes: int = -1,
+    dask: str | None = None,
 ) -> Iterator[Path]:
     """Train and store policies, and yield where each is.
 
@@ -60,13 +66,29 @@ def store_all(
         For which delays.
     processes : int, optional
         Number of processes; by default one per core.
+    dask : str, optional
+        Address of the scheduler of a Dask cluster that trains them instead.
     """
     target = policies_folder() if folder is None else folder
-    jobs = (joblib.delayed(train_and_store)(delta_t, target) for delta_t in delta_ts)
-    yield from joblib.Parallel(n_jobs=processes, return_as="generator")(jobs)
+    calls = [partial(_train, delta_t) for delta_t in delta_ts]
+    number = check_processes(processes, dask)
+    for files in finish(calls, processes=number, dask=dask, data=dict):
+        for name, content in files.items():
+            write_bytes(target / name, content)
+        yield target / next(iter(files))
 
 
-def reproduce_policies(delta_ts: Sequence[float] = DELTA_TS, processes: int = -1) -> Verdict:
+def _train(delta_t: float) -> dict[str, bytes]:
+    """Return the files of a trained policy, its weights first; whoever asked has another disk."""
+    with TemporaryDirectory() as scratch:
+        weights = train_and_store(delta_t, Path(scratch))
+        files = [weights, *(path for path in Path(scratch).iterdir() if path != weights)]
+        return {path.name: path.read_bytes() for path in files}
+
+
+def reproduce_policies(
+    delta_ts: Sequence[float] = DELTA_TS, processes: int = -1, dask: str | None = None
+) -> Verdict:
     """Train the policies anew and compare them with the stored ones.
 
     Parameters
@@ -75,24 +97,33 @@ def reproduce_policies(delta_ts: Sequence[float] = DELTA_TS, processes: int = -1
         For which delays.
     processes : int, optional
         Number of processes; by default one per core.
+    dask : str, optional
+        Address of the scheduler of a Dask cluster that trains them instead.
 
     Returns
     -------
     Verdict
-        Of all of them together; its state is that of the files, its difference the first in drops.
+        Of all of them together: a row is a policy, and what is compared are its drops.
     """
     with TemporaryDirectory(prefix="mfc_lb-") as scratch:
-        fresh = list(store_all(Path(scratch), delta_ts, processes))
+        fresh = sorted(store_all(Path(scratch), delta_ts, processes, dask))
         stored = [policies_folder() / path.name for path in fresh]
         seconds = sum(float(load_card(path).results["seconds"]) for path in fresh)
-        found = (_compare(*pair) for pair in zip(stored, fresh, strict=True))
-        differences = [difference for difference in found if difference is not None]
+        found = [_compare(*pair) for pair in zip(stored, fresh, strict=True)]
+    faults = [fault for fault in found if isinstance(fault, str)]
     return Verdict(
-        "policies", len(fresh), seconds, State.CURRENT, differences[0] if differences else None
+        "policies",
+        "retrained",
+        len(fresh) - len(faults),
+        seconds,
+        None,
+        tuple(one for one in found if isinstance(one, Difference)),
+        "; ".join(faults) or None,
     )
 
 
-def _compare(stored: Path, fresh: Path) -> str | None:
+def _compare(stored: Path, fresh: Path) -> Difference | str | None:
+    """Return by how much the drops differ, or why they cannot be compared."""
     try:
         before, now = load_policy(stored), load_policy(fresh)
     except InvalidInput as error:
@@ -101,7 +132,7 @@ def _compare(stored: Path, fresh: Path) -> str | None:
         return f"{stored.stem} was trained for other parameters"
     drops = _mean_drops(before), _mean_drops(now)
     close = abs(drops[0] - drops[1]) <= TOLERANCE * drops[1]
-    return None if close else f"{stored.stem}: drops {drops[0]:.6g} became {drops[1]:.6g}"
+    return None if close else Difference(stored.stem, "drops", *drops)
 
 
 def _mean_drops(policy: NetworkPolicy) -> float:

@@ -4,21 +4,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mfc_lb.experiments.experiment import RELATIVE_TOLERANCE, Experiment
+from mfc_lb.experiments.differences import Difference, differences, misfit
+from mfc_lb.experiments.experiment import Experiment
 from mfc_lb.experiments.runner import run
 from mfc_lb.experiments.storage import State, StoredResult, read_json
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-#: Stored and recomputed numbers may differ by this, absolutely: a difference that is zero on paper
-#: is a rounding error in either.
-ABSOLUTE_TOLERANCE = 1e-12
+#: What a stored file says of itself, and how that stands.
+CHECKSUMS = {
+    State.CURRENT: "right",
+    State.OTHER_CODE: "right; computed by other code",
+    State.OTHER_PARAMETERS: "right; computed from other parameters",
+    State.DAMAGED: "wrong",
+    State.MISSING: "missing",
+}
 
 
 @dataclass(frozen=True)
@@ -29,30 +29,53 @@ class Verdict:
     ----------
     name : str
         Of the result.
+    way : str
+        What was done: "recomputed", for instance, or only "checked".
     rows : int
-        Number of rows that were recomputed.
+        Number of rows that were compared.
     seconds : float
         That the recomputation took, summed over the cells.
-    state : State
-        How the stored result stands to the code and parameters of today.
-    difference : str or None
-        The first difference; None if stored and recomputed tables agree.
+    state : State or None
+        How the stored result stands to the code and parameters of today; None if it has no
+        checksum.
+    differences : tuple of Difference
+        All that differs.
+    fault : str or None
+        Why the rows could not be compared.
     """
 
     name: str
+    way: str
     rows: int
     seconds: float
-    state: State
-    difference: str | None
+    state: State | None
+    differences: tuple[Difference, ...] = ()
+    fault: str | None = None
+
+    @property
+    def differing_rows(self) -> int:
+        """Number of rows in which anything differs."""
+        return len({difference.row for difference in self.differences})
+
+    @property
+    def checksum(self) -> str:
+        """How the checksum stands, in words."""
+        return "none" if self.state is None else CHECKSUMS[self.state]
 
     @property
     def agrees(self) -> bool:
         """Whether the numbers agree and the stored result is what its manifest says."""
-        return self.difference is None and self.state in (State.CURRENT, State.OTHER_CODE)
+        sound = self.state in (State.CURRENT, State.OTHER_CODE, None)
+        return sound and not self.differences and self.fault is None
 
 
 def reproduce(
-    experiments: Iterable[Experiment[Any]], size: str, folder: Path, *, processes: int = -1
+    experiments: Iterable[Experiment[Any]],
+    size: str,
+    folder: Path,
+    *,
+    processes: int = -1,
+    dask: str | None = None,
 ) -> list[Verdict]:
     """Recompute experiments into a temporary folder and compare with what is stored.
 
@@ -66,6 +89,8 @@ def reproduce(
         Of the stored results; nothing in it is changed.
     processes : int, optional
         Number of processes; by default one per core.
+    dask : str, optional
+        Address of the scheduler of a Dask cluster that recomputes them instead.
 
     Returns
     -------
@@ -75,53 +100,31 @@ def reproduce(
     verdicts = []
     for experiment in experiments:
         with TemporaryDirectory(prefix="mfc_lb-") as scratch:
-            fresh = run(experiment, size, Path(scratch), processes=processes)
+            fresh = run(experiment, size, Path(scratch), processes=processes, dask=dask)
             verdicts.append(_judge(StoredResult(folder, experiment, size), fresh))
     return verdicts
 
 
 def _judge(stored: StoredResult, fresh: StoredResult) -> Verdict:
     manifest = read_json(fresh.manifest)
-    seconds = float(manifest["wall_time_seconds"])
-    return Verdict(stored.name, manifest["rows"], seconds, stored.state, _compare(stored, fresh))
+    rows, seconds = manifest["rows"], float(manifest["wall_time_seconds"])
+    fault, found = _compare(stored, fresh)
+    return Verdict(
+        stored.name, "recomputed", 0 if fault else rows, seconds, stored.state, found, fault
+    )
 
 
-def _compare(stored: StoredResult, fresh: StoredResult) -> str | None:
+def _compare(
+    stored: StoredResult, fresh: StoredResult
+) -> tuple[str | None, tuple[Difference, ...]]:
     if stored.state is State.MISSING:
-        return "nothing is stored"
+        return "nothing is stored", ()
     try:
         table = stored.read()
     except ValueError:
-        return "what is stored is no table"
+        return "what is stored is no table", ()
     experiment = stored.experiment
     measured = list(experiment.measured)
-    before, now = table.drop(columns=measured), fresh.read().drop(columns=measured)
-    return first_difference(before, now, experiment.tolerance)
-
-
-def first_difference(
-    stored: "pd.DataFrame", fresh: "pd.DataFrame", tolerance: float = RELATIVE_TOLERANCE
-) -> str | None:
-    """Return where two tables differ first, in words, or None if they agree."""
-    if list(stored.columns) != list(fresh.columns):
-        return f"columns {list(stored.columns)} became {list(fresh.columns)}"
-    if len(stored) != len(fresh):
-        return f"{len(stored)} rows became {len(fresh)}"
-    for column in stored.columns:
-        differs = _differs(stored[column], fresh[column], tolerance)
-        if differs.any():
-            row = int(differs.argmax())
-            values = f"{stored[column].iloc[row]} became {fresh[column].iloc[row]}"
-            return f"{column} in row {row + 1} ({int(differs.sum())} of {len(stored)}): {values}"
-    return None
-
-
-def _differs(
-    stored: "pd.Series[Any]", fresh: "pd.Series[Any]", tolerance: float
-) -> NDArray[np.bool_]:
-    before, now = stored.to_numpy(), fresh.to_numpy()
-    if before.dtype.kind in "fi" and now.dtype.kind in "fi":
-        numbers = before.astype(float), now.astype(float)
-        close = np.isclose(*numbers, tolerance, ABSOLUTE_TOLERANCE, equal_nan=True)
-        return np.asarray(~close)
-    return np.asarray(before != now)
+    before, now = (one.drop(columns=measured, errors="ignore") for one in (table, fresh.read()))
+    fault = misfit(before, now)
+    return fault, () if fault else tuple(differences(before, now, experiment.tolerance))

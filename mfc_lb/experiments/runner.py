@@ -10,10 +10,13 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TextIO, cast
+from types import ModuleType
+from typing import Any, TextIO, TypeVar, cast
 
 import joblib
 from joblib.externals.loky import get_reusable_executor
@@ -27,9 +30,18 @@ from mfc_lb.experiments.storage import State, StoredResult, inputs, read_json, w
 
 _log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
+_CLUSTER = {"machine": "a Dask cluster", "processes": "one for each of its workers"}
+
 
 def run(
-    experiment: Experiment[Any], size: str, folder: Path, *, processes: int = -1
+    experiment: Experiment[Any],
+    size: str,
+    folder: Path,
+    *,
+    processes: int = -1,
+    dask: str | None = None,
 ) -> StoredResult:
     """Compute an experiment and store its result, unless that is stored already.
 
@@ -43,6 +55,9 @@ def run(
         Where to store the result, and the finished cells of a run that is not complete.
     processes : int, optional
         Number of processes; by default one per core.
+    dask : str, optional
+        Address of the scheduler of a Dask cluster that computes the cells instead, such as
+        ``tcp://127.0.0.1:8786``; the result has the same bytes.
 
     Returns
     -------
@@ -52,29 +67,42 @@ def run(
     Raises
     ------
     InvalidInput
-        If the size is unknown, `processes` is not positive, or `folder` cannot be written.
+        If the size is unknown, `processes` is not positive, `folder` cannot be written, no
+        scheduler answers, or its workers have other code, packages or data.
+    ConnectionError
+        If the cluster is lost. The finished cells are kept.
     """
     experiment.size(size)
-    num_processes = -1 if processes == -1 else check_int("processes", processes, 1)
+    num_processes = check_processes(processes, dask)
     stored = StoredResult(folder, experiment, size)
     # Another process may be at the same work: whoever comes second waits and then finds it done.
     with _locked(folder / f".{stored.name}.work") as work:
         if stored.state is not State.CURRENT:
-            _fill(stored, work, num_processes)
+            _fill(stored, work, num_processes, dask)
     return stored
 
 
-def _fill(stored: StoredResult, work: Path, processes: int) -> None:
+def check_processes(processes: int, dask: str | None) -> int:
+    """Return the number of processes, -1 for one per core, or refuse it."""
+    if processes == -1:
+        return -1
+    if dask is not None:
+        raise InvalidInput("processes cannot be chosen with dask: the cluster has its workers")
+    return check_int("processes", processes, 1)
+
+
+def _fill(stored: StoredResult, work: Path, processes: int, dask: str | None) -> None:
     experiment, size = stored.experiment, stored.experiment.size(stored.size)
     # Now: the sources may be edited while this runs.
     origin = inputs(experiment, stored.size)
     _discard_stale_cells(work, origin)
     cells = experiment.cells(size, experiment.seed)
-    _compute_missing(cells, work, processes)
+    data = partial(experiment.data, size)
+    _compute_missing(cells, work, partial(finish, processes=processes, dask=dask, data=data))
     finished = {cell.key: read_json(_file(work, cell.key)) for cell in cells}
     rows = experiment.rows(size, {key: done["result"] for key, done in finished.items()})
     seconds = sum(done["seconds"] for done in finished.values())
-    stored.write(rows, origin, seconds, circumstances(processes))
+    stored.write(rows, origin, seconds, circumstances(processes) | (_CLUSTER if dask else {}))
 
 
 def _discard_stale_cells(work: Path, now: dict[str, Any]) -> None:
@@ -90,21 +118,64 @@ def _discard_stale_cells(work: Path, now: dict[str, Any]) -> None:
         write_json(origin, now)
 
 
-def _compute_missing(cells: Sequence[Cell], work: Path, processes: int) -> None:
+def _compute_missing(
+    cells: Sequence[Cell],
+    work: Path,
+    finish: Callable[[Sequence[Callable[[], Any]]], Iterator[Any]],
+) -> None:
     keys = [cell.key for cell in cells]
     assert len(set(keys)) == len(keys), "two cells have one key"
     missing = [cell for cell in cells if read_json(_file(work, cell.key)) is None]
     num_done = len(cells) - len(missing)
     _log.info("%s: %d of %d cells are done", work.stem.lstrip("."), num_done, len(cells))
-    # New processes: those of an earlier run would be taken to leak memory when a cell loads torch.
-    get_reusable_executor().shutdown(wait=True)
     # Large cells first, so that in the end no process waits long for another.
-    jobs = (joblib.delayed(_timed)(cell) for cell in reversed(missing))
-    parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered")
+    calls = [partial(_timed, cell) for cell in reversed(missing)]
     with tqdm(total=len(cells), initial=num_done, unit="cell", delay=2, disable=None) as bar:
-        for key, done in parallel(jobs):
+        for key, done in finish(calls):
             write_json(_file(work, key), done)
             bar.update()
+
+
+def finish(
+    calls: Sequence[Callable[[], T]],
+    *,
+    processes: int,
+    dask: str | None,
+    data: Callable[[], Mapping[str, Any]],
+) -> Iterator[T]:
+    """Compute calls in processes of their own and yield their results as they end.
+
+    Parameters
+    ----------
+    calls : sequence of callable
+        Without arguments; those that take longest first.
+    processes : int
+        Number of processes; -1 for one per core.
+    dask : str or None
+        Address of the scheduler of a Dask cluster that computes them instead.
+    data : callable
+        Returns digests of the files that the calls read.
+
+    Yields
+    ------
+    object
+        What a call returned.
+    """
+    if dask is not None and calls:
+        yield from _dask_cluster().finished(calls, dask, data)
+        return
+    # New processes: those of an earlier run would be taken to leak memory when a cell loads torch.
+    get_reusable_executor().shutdown(wait=True)
+    jobs = (joblib.delayed(call)() for call in calls)
+    yield from joblib.Parallel(n_jobs=processes, return_as="generator_unordered")(jobs)
+
+
+def _dask_cluster() -> ModuleType:
+    try:
+        return import_module("mfc_lb.experiments.dask_cluster")
+    except ModuleNotFoundError as error:
+        needs = f"this needs {error.name}, from the extra 'dask': pip install 'mfc_lb[dask]'"
+        raise InvalidInput(needs) from None
 
 
 def _timed(cell: Cell) -> tuple[str, dict[str, Any]]:

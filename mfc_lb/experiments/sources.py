@@ -25,6 +25,14 @@ def code_digest(experiment: Experiment[Any]) -> str:
     return sha256("\n".join(lines).encode())
 
 
+def library_digest() -> str:
+    """Return the digest of all sources on which any result depends."""
+    folders = ("model", "systems", "learning", "cluster", "experiments")
+    files = (path for folder in folders for path in sorted((LIBRARY / folder).rglob("*.py")))
+    lines = (f"{path.relative_to(LIBRARY).as_posix()} {sha256(_source(path))}" for path in files)
+    return sha256("\n".join(lines).encode())
+
+
 def _source(path: Path) -> bytes:
     return without_words(path.read_text("utf-8")).encode()
 

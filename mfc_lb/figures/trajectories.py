@@ -55,7 +55,7 @@ def herd(table: "pd.DataFrame") -> "Figure":
     fillings = sorted(fractions.filling.unique())
     patches = [
         Patch(color=color, label=str(filling))
-        for filling, color in zip(fillings, _colors(fillings), strict=True)
+        for filling, color in zip(fillings, filling_colors(fillings), strict=True)
     ]
     legend_above(figure, patches, title="packets in a queue")
     return figure
@@ -67,7 +67,7 @@ def _policy_title(policy: str, delta_t: float) -> str:
 
 def _stack(axes: "Axes", fractions: "pd.DataFrame") -> None:
     wide = fractions.pivot_table(index="time", columns="filling", values="estimate")
-    colors = _colors(sorted(fractions.filling.unique()))
+    colors = filling_colors(sorted(fractions.filling.unique()))
     axes.stackplot(wide.index, wide.to_numpy().T, colors=colors, linewidth=0)
     axes.set(xlim=(wide.index.min(), wide.index.max()), ylim=(0, 1))
     axes.grid(visible=False)
@@ -135,7 +135,7 @@ def herd_arrival_rates(table: "pd.DataFrame") -> "Figure":
 def _draw_epochs(axes: "Axes", values: "pd.DataFrame") -> None:
     """Draw one line for each reported filling, broken at each report."""
     fillings = sorted(values.filling.unique())
-    for filling, color in zip(fillings, _colors(fillings), strict=True):
+    for filling, color in zip(fillings, filling_colors(fillings), strict=True):
         for _, epoch in values[values.filling == filling].groupby("epoch"):
             axes.plot(epoch.time, epoch.estimate, color=color, linewidth=1.8)
 
@@ -144,7 +144,7 @@ def _filling_legend(figure: "Figure", values: "pd.DataFrame", title: str, **styl
     fillings = sorted(values.filling.unique())
     handles = [
         line_handle(str(filling), color, **({"linewidth": 2.5} | style))
-        for filling, color in zip(fillings, _colors(fillings), strict=True)
+        for filling, color in zip(fillings, filling_colors(fillings), strict=True)
     ]
     legend_above(figure, handles, title)
 
@@ -173,7 +173,7 @@ def queue_length_distribution(
     fractions = _select(table, "fraction", delta_t=delta_t, policy=policy)
     fillings = sorted(fractions.filling.unique())
     figure, axes = new_figure(3.4)
-    for filling, color in zip(fillings, _colors(fillings), strict=True):
+    for filling, color in zip(fillings, filling_colors(fillings), strict=True):
         chosen = fractions[fractions.filling == filling]
         limit, finite = (chosen[chosen.system == name] for name in ("mean_field", "finite"))
         axes[0, 0].plot(limit.time, limit.estimate, color=color)
@@ -196,8 +196,19 @@ def queue_length_distribution(
     return figure
 
 
-def _colors(fillings: Sequence[int]) -> list[Any]:
-    """Return a colour for each filling, from light (empty) to dark (full)."""
+def filling_colors(fillings: Sequence[int]) -> list[Any]:
+    """Return a colour for each filling, from light (empty) to dark (full).
+
+    Parameters
+    ----------
+    fillings : sequence of int
+        Numbers of packets in a queue, up to the buffer's size.
+
+    Returns
+    -------
+    list
+        Colours of matplotlib's.
+    """
     colormap = mpl.colormaps["YlGnBu"]
     return [colormap(0.36 + 0.64 * filling / max(fillings)) for filling in fillings]
 

@@ -51,6 +51,7 @@ def save_policy(
     *,
     training: Mapping[str, Any],
     results: Mapping[str, Any],
+    computed: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a policy and its card; each file appears whole or not at all.
 
@@ -63,6 +64,8 @@ def save_policy(
         suffix ``.json``.
     training, results : mapping
         See `PolicyCard`; anything that JSON holds.
+    computed : mapping, optional
+        When, where and with what it was trained, for those who read the card.
 
     Raises
     ------
@@ -76,6 +79,7 @@ def save_policy(
         "kind": str(policy.kind),
         "training": dict(training),
         "results": dict(results),
+        **({} if computed is None else {"computed": dict(computed)}),
         "version": mfc_lb.__version__,
         "sha256": sha256(content),
     }

@@ -226,6 +226,7 @@ def test_train_by_ppo(call):
     assert (done.exit_code, done.stderr) == (0, "")
     card = load_card("mf-dt10")
     assert (card.kind, card.training["method"], card.training["num_steps"]) == ("table", "ppo", 1)
+    assert "finished" in json.loads(Path("mf-dt10.json").read_text("utf-8"))["computed"]
     drops = {name: one["mean"] for name, one in card.results["candidates"].items()}
     assert drops.keys() == card.results["excess"].keys() == {"random", "jsq", "network"}
     assert all(f"{mean:.2f}" in done.stdout for mean in drops.values())

@@ -39,6 +39,8 @@ def test_interval_covers_the_exponent_as_often_as_it_says():
         fit_power_law(SIZES, truth + errors * rng.standard_normal(SIZES.size), errors)
         for _ in range(200)
     ]
+    spread = np.std([law.exponent for law in laws])
+    assert np.mean([law.standard_error for law in laws]) == pytest.approx(spread, rel=0.25)
     covered = np.mean([law.interval[0] < -1.0 < law.interval[1] for law in laws])
     assert 0.93 <= covered <= 1.0
     assert np.mean([law.exponent for law in laws]) == pytest.approx(-1.0, abs=0.01)
@@ -118,6 +120,7 @@ def test_crossing_is_the_root_and_its_error_follows_from_the_slope():
     assert crossing.delta_t == pytest.approx(6.7, abs=1e-9)
     # Between two estimates the error is a little smaller than at one of them, 0.4/4.
     assert (crossing.interval_high - crossing.interval_low) / 3.92 == pytest.approx(0.08, rel=0.2)
+    assert crossing.standard_error == pytest.approx(0.08, rel=0.2)
     assert crossing.interval_low < 6.7 < crossing.interval_high
 
 

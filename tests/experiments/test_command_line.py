@@ -1,30 +1,9 @@
 """`python -m mfc_lb.experiments`."""
 
-import sys
-
 import pytest
 
 from mfc_lb.experiments import EXPERIMENTS
-from mfc_lb.experiments.__main__ import main
 from mfc_lb.experiments.storage import StoredResult
-
-
-@pytest.fixture
-def command(monkeypatch, tmp_path, capfd):
-    """Run a command in an empty results folder; returns exit code, output and errors."""
-    monkeypatch.setenv("MFC_LB_RESULTS", str(tmp_path))
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["experiments", *arguments])
-        try:
-            main()
-            code = 0
-        except SystemExit as exit_:
-            code = exit_.code
-        out, err = capfd.readouterr()
-        return code, out, err
-
-    return call
 
 
 def test_list_names_every_experiment_and_its_state(command):
@@ -61,14 +40,21 @@ def test_run_then_reproduce(command, tmp_path):
     reproduce = ("reproduce", "--size", "quick", "--only", "trajectories", "--processes", "1")
     code, out, _ = command(*reproduce)
     assert code == 0
-    assert "equal" in out
+    assert "agrees" in out
     stored = StoredResult(tmp_path, EXPERIMENTS["trajectories"], "quick")
     content = stored.table.read_text().splitlines(keepends=True)
     content[4] = content[4].replace(",fraction,", ",friction,")
     stored.table.write_text("".join(content))
-    code, out, _ = command(*reproduce)
+    code, out, _ = command(*reproduce, "--differences", str(tmp_path / "all.csv"))
     assert code == 1
-    assert "measure in row 4" in " ".join(out.split())
+    words = " ".join(out.split())
+    assert "4 measure friction fraction nan" in words
+    assert "wrong" in words
+    assert "1 of 1 results do not agree: trajectories-quick." in words
+    assert (tmp_path / "all.csv").read_text() == (
+        "result,row,column,stored,recomputed,difference\n"
+        "trajectories-quick,4,measure,friction,fraction,nan\n"
+    )
 
 
 def test_missing_result_is_a_difference(command):

@@ -11,7 +11,7 @@ from mfc_lb import files
 from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments import EXPERIMENTS, find, load, sources, storage
 from mfc_lb.experiments.comparison import EXPERIMENT
-from mfc_lb.experiments.folders import results_folder
+from mfc_lb.experiments.folders import committed_results_folder, results_folder
 from mfc_lb.experiments.sources import code_digest, without_words
 from mfc_lb.experiments.storage import (
     read_table,
@@ -80,6 +80,14 @@ def test_results_folder_may_be_named(monkeypatch, tmp_path):
     assert results_folder().parts[-2:] == ("data", "results")
     monkeypatch.setenv("MFC_LB_RESULTS", str(tmp_path))
     assert results_folder() == tmp_path
+
+
+def test_committed_paper_results_are_found_beside_other_results(tmp_path, monkeypatch):
+    monkeypatch.setenv("MFC_LB_RESULTS", str(tmp_path))
+    assert load("training", "paper").equals(
+        storage.read_table(committed_results_folder() / "training-paper.csv")
+    )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_unknown_names_are_refused_in_one_line():
