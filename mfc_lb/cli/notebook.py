@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mfc_lb.cli.assignments import parameter_option
+
 if TYPE_CHECKING:
     from mfc_lb.companion import Parameter
 
@@ -59,14 +61,7 @@ def _describe(parameter: "Parameter") -> tuple[str, ...]:
     epilog="\b\nExample:\n  mfc-lb notebook run comparison -p delta_t=3 -p num_queues=500"
 )
 @click.argument("name")
-@click.option(
-    "-p",
-    "--parameter",
-    "assignments",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Set a parameter; may be given again. See mfc-lb notebook show NAME.",
-)
+@parameter_option
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
@@ -75,7 +70,7 @@ def _describe(parameter: "Parameter") -> tuple[str, ...]:
     "or one that mfc-lb made.  [default: _build/notebooks/NAME in the checkout]",
 )
 def run(name: str, assignments: tuple[str, ...], output: Path | None) -> None:
-    """Run the notebook NAME and make a page of it.
+    """Run the notebook NAME and make a page of it, from any working directory.
 
     Leaves the executed notebook, an HTML page, the figures' files and the values; nothing if the
     run fails.

@@ -11,6 +11,7 @@ from mfc_lb.cli.book import book
 from mfc_lb.cli.cluster import cluster
 from mfc_lb.cli.compare import compare
 from mfc_lb.cli.evaluate import evaluate
+from mfc_lb.cli.figure import figure
 from mfc_lb.cli.mistakes import explain
 from mfc_lb.cli.notebook import notebook
 from mfc_lb.cli.simulate import simulate
@@ -65,6 +66,7 @@ Start with:
   mfc-lb trace generate ramp --durations 100ms,500ms,1s --output ramp.csv
   mfc-lb cluster compare ramp.csv --refresh 0,100ms,1s --picture ramp.png
   mfc-lb notebook list
+  mfc-lb figure list
 """
 
 
@@ -157,5 +159,5 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (simulate, compare, train, evaluate, trace, cluster, notebook, book):
+for command in (simulate, compare, train, evaluate, trace, cluster, notebook, figure, book):
     main.add_command(command)

@@ -10,8 +10,8 @@ from functools import cached_property
 from importlib.metadata import distributions
 from pathlib import Path
 
-from mfc_lb.companion.checks import check_values
 from mfc_lb.companion.execution import Run, execute
+from mfc_lb.companion.expected import check_values
 from mfc_lb.companion.folders import swap
 from mfc_lb.companion.location import LIBRARY, Book
 from mfc_lb.companion.notebooks import Notebook

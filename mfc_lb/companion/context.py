@@ -3,8 +3,9 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 from mfc_lb.companion.records import write_json
 
@@ -19,8 +20,10 @@ class Context:
     ----------
     values : mapping
         How prose shows each value: ``{"notebook/name": text}``.
-    figures : tuple of str
-        Identifiers of the figures whose files readers can download.
+    cards : tuple of mappings
+        The cards of the figures whose files readers can download, in reading order.
+    provenance : mapping
+        What `mfc_lb.companion.provenance` knows of the build and of what is stored.
     titles : mapping
         Title of each page of the whole book, by its name.
     single_page : bool
@@ -28,9 +31,15 @@ class Context:
     """
 
     values: Mapping[str, str] = field(default_factory=dict)
-    figures: tuple[str, ...] = ()
+    cards: tuple[Mapping[str, Any], ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
     single_page: bool = False
+
+    @cached_property
+    def cards_by_identifier(self) -> dict[str, Mapping[str, Any]]:
+        """The cards, by the figures' identifiers."""
+        return {card["identifier"]: card for card in self.cards}
 
 
 def write_context(context: Context, folder: Path) -> None:
@@ -42,4 +51,4 @@ def write_context(context: Context, folder: Path) -> None:
 def read_context(folder: Path) -> Context:
     """Return the context of the folder that Sphinx reads."""
     content = json.loads((folder / CONTEXT_FILE).read_text("utf-8"))
-    return Context(**content | {"figures": tuple(content["figures"])})
+    return Context(**content | {"cards": tuple(content["cards"])})

@@ -7,14 +7,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mfc_lb.companion.checks import check_run, check_values
+from mfc_lb.companion.checks import check_run
 from mfc_lb.companion.errors import CompanionError
+from mfc_lb.companion.expected import check_values
 from mfc_lb.companion.folders import replacing
 from mfc_lb.companion.kernel import LOG_FILE, kernel_manager_class
+from mfc_lb.companion.labels import read_labels
 from mfc_lb.companion.location import Book, find_book
 from mfc_lb.companion.notebooks import Notebook, find_notebook, load
 from mfc_lb.companion.parameters import Value
-from mfc_lb.companion.records import FIGURES_FOLDER, read_values, write_json
+from mfc_lb.companion.records import FIGURES_FILE, FIGURES_FOLDER, read_values, write_json
+from mfc_lb.companion.run_report import Stopwatch, write_run_report
 
 PARAMETERS_FILE = "parameters.json"
 
@@ -32,7 +35,8 @@ class Run:
         The notebook's name.
     folder : Path
         Holds ``<name>.ipynb`` (executed), ``parameters.json``, ``values.json`` if any value was
-        recorded, and ``figures/``.
+        recorded, ``figures/``, ``figures.json``, and ``run-report.json``, the only one that differs
+        from run to run.
     """
 
     name: str
@@ -91,7 +95,12 @@ def run(name: str, parameters: Mapping[str, object], output: Path, book: Book | 
 
 def execute(notebook: Notebook, parameters: Mapping[str, Value], folder: Path, book: Book) -> Run:
     """Run a notebook into an empty folder; check that it is complete, but not its values."""
+    labels = read_labels(load(notebook.path))
+    titles = {label.identifier: {"title": label.title} for label in labels}
+    write_json(folder / FIGURES_FILE, titles)
+    stopwatch = Stopwatch()
     executed = _execute(notebook, parameters, folder, book)
+    write_run_report(folder, notebook.name, stopwatch, parameters)
     write_json(folder / PARAMETERS_FILE, dict(parameters))
     check_run(notebook, executed, folder)
     _write(_reproducible(executed, parameters), folder / f"{notebook.name}.ipynb")
@@ -149,7 +158,11 @@ def _failed(name: str, error: Any) -> CompanionError:
 
 
 def _reproducible(content: Any, parameters: Mapping[str, Value]) -> Any:
-    """Drop what differs from run to run: times, paths of this machine, the new cell's random id."""
+    """Drop what differs from run to run, and nothing else; ``book/rerun.md`` lists it for readers.
+
+    That is papermill's and the kernel's time stamps, the paths of this machine in papermill's
+    metadata, the state of widgets, and the random identifier of the cell that papermill adds.
+    """
     content.metadata["papermill"] = {"parameters": dict(parameters)}
     content.metadata.pop("widgets", None)
     for cell in content.cells:

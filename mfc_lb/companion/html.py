@@ -7,11 +7,16 @@ import sys
 from pathlib import Path
 
 from mfc_lb.companion.errors import CompanionError
+from mfc_lb.companion.figure_search import index_figures
+from mfc_lb.companion.formulas import typeset
 from mfc_lb.companion.kernel import library_path
+from mfc_lb.companion.page_weight import lighten
 
 _PROBLEM = re.compile(r"\b(WARNING|ERROR|CRITICAL|SEVERE|Error|Exception)\b")
 # Browsers refuse to preload fonts for a page that is opened as a file; the fonts load without it.
 _FONT_PRELOAD = re.compile(r'<link rel="preload" as="font"[^>]*>\s*')
+# An ARIA role that is no longer one; the list of references is a list.
+_ENTRY_ROLE = ('role="doc-biblioentry"', 'role="listitem"')
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -52,7 +57,11 @@ def build_html(sources: Path, where: str) -> Path:
         raise CompanionError(f"{where}: the pages have problems\n{summary}", done.stdout)
     pages = sources / "_build" / "html"
     for page in pages.rglob("*.html"):
-        page.write_text(_FONT_PRELOAD.sub("", page.read_text("utf-8")), "utf-8")
+        text = _FONT_PRELOAD.sub("", page.read_text("utf-8"))
+        page.write_text(text.replace(*_ENTRY_ROLE), "utf-8")
+    typeset(pages)
+    lighten(pages)
+    index_figures(pages)
     return pages
 
 

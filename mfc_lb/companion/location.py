@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import mfc_lb
+from mfc_lb.companion.repository import Repository
 from mfc_lb.errors import InvalidInput
 
 LIBRARY = Path(mfc_lb.__file__).resolve().parent
@@ -17,9 +18,12 @@ class Book:
     ----------
     root : Path
         The repository's top folder; the notebooks' working directory.
+    repository : Repository, optional
+        Where readers can have it; without it, no page links there.
     """
 
     root: Path
+    repository: Repository | None = None
 
     @property
     def sources(self) -> Path:

@@ -8,7 +8,13 @@ from typing import Any
 from mfc_lb.companion.declarations import read_parameters, read_title
 from mfc_lb.companion.errors import CompanionError
 from mfc_lb.companion.location import Book, find_book
-from mfc_lb.companion.parameters import Parameter, Value, convert_parameters, did_you_mean
+from mfc_lb.companion.parameters import (
+    ANY_TEXT,
+    Parameter,
+    Value,
+    convert_parameters,
+    did_you_mean,
+)
 from mfc_lb.errors import InvalidInput
 
 
@@ -34,8 +40,22 @@ class Notebook:
     parameters: tuple[Parameter, ...]
 
     def convert(self, given: Mapping[str, object]) -> dict[str, Value]:
-        """Check and convert values for its parameters (see `convert_parameters`)."""
-        return convert_parameters(self.parameters, given, self.name)
+        """Check and convert values for its parameters (see `convert_parameters`).
+
+        A text that may be anything and names a file of the working directory becomes the file's
+        whole path, since the notebook runs in the repository's top folder.
+        """
+        free = {parameter.name for parameter in self.parameters if parameter.allowed == ANY_TEXT}
+        converted = convert_parameters(self.parameters, given, self.name)
+        return {
+            name: self._from_here(value) if name in free else value
+            for name, value in converted.items()
+        }
+
+    def _from_here(self, text: Value) -> Value:
+        path, top = Path(str(text)), self.path.parents[1]
+        is_here = path.suffix and path.is_file() and Path.cwd() != top
+        return str(path.absolute()) if is_here else text
 
     def deviates(self, parameters: Mapping[str, Value]) -> bool:
         """Say whether these parameters, apart from the size, differ from the defaults."""

@@ -10,15 +10,19 @@ from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from mfc_lb.companion.cache import Job
-from mfc_lb.companion.checks import check_labels, read_expected, report
+from mfc_lb.companion.checks import check_labels, report
 from mfc_lb.companion.execution import Run, run
+from mfc_lb.companion.expected import read_expected
 from mfc_lb.companion.folders import beside, replacing
 from mfc_lb.companion.html import build_html
 from mfc_lb.companion.location import Book, find_book
 from mfc_lb.companion.notebooks import Notebook, find_notebook, load, read_notebook, read_prose
 from mfc_lb.companion.parameters import did_you_mean
+from mfc_lb.companion.pdf import add_pdf, find_browser
+from mfc_lb.companion.run_report import Stopwatch, book_report, write_book_report
 from mfc_lb.companion.settings import read_config, read_toc
 from mfc_lb.companion.staging import stage_book, stage_page
+from mfc_lb.companion.typed_numbers import check_typed_numbers
 
 _VALUE_IN_PROSE = re.compile(r"\{value\}`([^`]+)`")
 
@@ -28,6 +32,7 @@ def build_book(
     output: Path | None = None,
     book: Book | None = None,
     cache: Path | None = None,
+    pdf: bool = False,
 ) -> Path:
     """Run all notebooks of the book and build its HTML; all of it, or nothing.
 
@@ -36,12 +41,14 @@ def build_book(
     size : {"paper", "quick"}
         Which results are shown.
     output : Path, optional
-        Folder of the finished pages; by default ``_build/html``.
+        Folder of the finished pages; by default ``_build/html``. The run report lies beside it.
     book : Book, optional
         The book; by default the one of this checkout.
     cache : Path, optional
         Folder of finished runs, which are used again as long as nothing that they depend on has
         changed; by default ``_build/runs``.
+    pdf : bool
+        Whether the pages come with a PDF of the whole book, ``book.pdf``, and links to it.
 
     Returns
     -------
@@ -51,19 +58,28 @@ def build_book(
     Raises
     ------
     InvalidInput
-        If the size, the output folder, the settings or the table of contents are not allowed.
+        If the size, the output folder, the settings or the table of contents are not allowed, or
+        a PDF is wanted and Chromium is not installed.
     CompanionError
         If a run fails, a figure or value is missing or off, or Sphinx has any warning.
     """
+    stopwatch = Stopwatch()
     book = book or find_book()
+    if pdf:
+        find_browser()
     notebooks = check_book(book)
     cache = cache or book.build / "runs"
     given = [notebook.convert({"size": size}) for notebook in notebooks]
     jobs = [Job(*pair, book, cache) for pair in zip(notebooks, given, strict=True)]
     output = output or book.build / "html"
     with replacing(output) as folder, TemporaryDirectory() as scratch:
-        stage_book(book, _run_all(jobs), Path(scratch))
+        kept = [job.kept() for job in jobs]
+        runs = _complete(jobs, kept)
+        stage_book(book, runs, Path(scratch))
         _move_pages(build_html(Path(scratch), "the book"), folder)
+        if pdf:
+            add_pdf(folder, book)
+    write_book_report(book_report(output, book.build), size, stopwatch, runs, kept)
     return output
 
 
@@ -121,7 +137,8 @@ def check_book(book: Book | None = None) -> list[Notebook]:
     InvalidInput
         If the settings or the table of contents are wrong.
     CompanionError
-        If a notebook's parameters, its figures' labels or its expected values are.
+        If a notebook's parameters, its figures' labels or its expected values are, or a result is
+        typed by hand.
     """
     book = book or find_book()
     read_config(book)
@@ -129,6 +146,7 @@ def check_book(book: Book | None = None) -> list[Notebook]:
     notebooks = [read_notebook(page) for page in pages if page.suffix == ".ipynb"]
     _check_labels(notebooks)
     _check_values_in_prose(pages, {notebook.name for notebook in notebooks}, book)
+    check_typed_numbers(pages, book)
     return notebooks
 
 
@@ -154,9 +172,8 @@ def _check_values_in_prose(pages: Iterable[Path], names: Iterable[str], book: Bo
         report(page.stem, sorted(faults))
 
 
-def _run_all(jobs: Sequence[Job]) -> list[Run]:
-    """Return a run of each notebook: a kept one, or else a fresh one."""
-    kept = [job.kept() for job in jobs]
+def _complete(jobs: Sequence[Job], kept: Sequence[Run | None]) -> list[Run]:
+    """Return a run of each notebook: the kept one, or else a fresh one."""
     fresh = _run_side_by_side([job for job, run in zip(jobs, kept, strict=True) if run is None])
     return [run or next(fresh) for run in kept]
 

@@ -1,6 +1,6 @@
-"""What a notebook hands to the book: values for the prose, and figures that can be cited.
+"""What a notebook hands to the book: values for the prose, measurements, figures to be cited.
 
-Both functions work in any kernel. Only under the companion, which names a folder in the
+All functions work in any kernel. Only under the companion, which names a folder in the
 environment variable ``MFC_LB_RUN_DIR``, do they also leave files.
 """
 
@@ -8,10 +8,10 @@ import json
 import math
 import os
 import re
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mfc_lb.companion.figure_files import render, table
 from mfc_lb.errors import InvalidInput, require
 from mfc_lb.files import write_whole
 
@@ -21,23 +21,21 @@ if TYPE_CHECKING:
 
 RUN_FOLDER_VARIABLE = "MFC_LB_RUN_DIR"
 VALUES_FILE = "values.json"
+MEASUREMENTS_FILE = "measurements.json"
 FIGURES_FOLDER = "figures"
-
-#: What is written of each figure; a page links to all of them.
-FIGURE_FORMATS = ("png", "svg", "pdf", "csv")
+#: Of each figure of a run, its title and, once it is published, the stored result that it shows.
+FIGURES_FILE = "figures.json"
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 
-# Nothing that changes from run to run goes into a figure's file.
-_METADATA: dict[str, dict[str, Any]] = {
-    "png": {"Software": None},
-    "svg": {"Date": None, "Creator": None},
-    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-}
 
-
-def record_value(name: str, value: float | str, text: str | None = None) -> None:
+def record_value(
+    name: str,
+    value: float | str,
+    text: str | None = None,
+    standard_error: float | None = None,
+) -> None:
     """Keep a number (or a word) of this run for the prose, where {value} shows it.
 
     Parameters
@@ -48,11 +46,14 @@ def record_value(name: str, value: float | str, text: str | None = None) -> None
         The plain value; NumPy scalars are converted.
     text : str, optional
         How the prose shows it, such as ``"28.4 ± 0.1"``; by default four significant digits.
+    standard_error : float, optional
+        Of an estimate: another seed would give a value that differs by about this much.
 
     Raises
     ------
     InvalidInput
-        If the value is not finite or of another type, or the name is not allowed or taken.
+        If the value or its standard error is not finite or of another type, or the name is not
+        allowed or taken.
 
     Examples
     --------
@@ -68,10 +69,51 @@ def record_value(name: str, value: float | str, text: str | None = None) -> None
     if name in values:
         raise InvalidInput(f"the value {name!r} is recorded twice in this notebook")
     values[name] = {"value": plain, "text": text or default_text(plain)}
+    if standard_error is not None:
+        values[name]["standard_error"] = _plain(f"standard error of {name}", standard_error)
     write_json(folder / VALUES_FILE, values)
 
 
-def publish_figure(figure: "Figure", identifier: str, data: "DataFrame") -> None:
+def record_measurement(name: str, value: float, unit: str) -> None:
+    """Keep what this run measured of itself, such as a time, for the run report.
+
+    Two runs do not agree on it, so no page shows it: a page made twice would differ.
+
+    Parameters
+    ----------
+    name : str
+        Lower-case letters, digits and underscores; used once in a notebook.
+    value : float or int
+        What was measured; NumPy scalars are converted.
+    unit : str
+        Its unit, such as ``"s"``.
+
+    Raises
+    ------
+    InvalidInput
+        If the value is not a finite number, there is no unit, or the name is not allowed or taken.
+
+    Examples
+    --------
+    >>> record_measurement("training", 12.5, "s")
+    """
+    require(bool(_NAME.fullmatch(name)), "name of a measurement", name, "like 'training_time'")
+    require(bool(unit.strip()), f"unit of {name}", unit, "not empty")
+    plain = _plain(name, value)
+    require(not isinstance(plain, str), name, value, "a finite float or an int")
+    folder = run_folder()
+    if folder is None:
+        return
+    measurements = read_measurements(folder)
+    if name in measurements:
+        raise InvalidInput(f"the measurement {name!r} is recorded twice in this notebook")
+    measurements[name] = {"value": plain, "unit": unit}
+    write_json(folder / MEASUREMENTS_FILE, measurements)
+
+
+def publish_figure(
+    figure: "Figure", identifier: str, data: "DataFrame", result: str | None = None
+) -> None:
     """Display a figure, and leave it with its data for readers to cite and download.
 
     Parameters
@@ -83,19 +125,28 @@ def publish_figure(figure: "Figure", identifier: str, data: "DataFrame") -> None
         is labelled ``fig-<identifier>``; the files are ``figures/<identifier>.{png,svg,pdf,csv}``.
     data : DataFrame
         What the figure shows, as a tidy table.
+    result : str, optional
+        The stored result or the recorded live run that the data come from, such as "comparison"
+        or "killed"; without it, they were computed in the notebook's own run.
 
     Raises
     ------
     InvalidInput
-        If the identifier is not allowed or taken, or the table is empty.
+        If the identifier is not allowed or taken, the table is empty or there is no such result.
     """
     require(bool(_IDENTIFIER.fullmatch(identifier)), "identifier", identifier, "like 'drop-rates'")
     require(len(data) > 0, f"data of figure {identifier!r}", data.shape, "a table with rows")
-    image = _rendered(figure, "png")
+    _require_result(result)
     folder = run_folder()
+    about = read_figures(folder) if folder else {}
+    title = about.setdefault(identifier, {}).setdefault("title", identifier)
+    image = render(figure, "png", identifier, title)
     if folder is not None:
-        files = {"png": image, "svg": _rendered(figure, "svg"), "pdf": _rendered(figure, "pdf")}
-        _save(folder / FIGURES_FOLDER / identifier, files | {"csv": _table(data)})
+        others = {kind: render(figure, kind, identifier, title) for kind in ("svg", "pdf")}
+        files = {"png": image, **others, "csv": table(data)}
+        _save(folder / FIGURES_FOLDER / identifier, files)
+        about[identifier]["result"] = result
+        write_json(folder / FIGURES_FILE, about)
     _display(figure, image)
 
 
@@ -109,21 +160,59 @@ def run_folder() -> Path | None:
 
 
 def read_values(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the values recorded in a run's folder: ``{name: {"value": …, "text": …}}``."""
-    path = folder / VALUES_FILE
-    values: dict[str, dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    return values
+    """Return the values recorded in a run's folder: ``{name: {"value": …, "text": …}}``.
+
+    An estimate also has its "standard_error".
+    """
+    return _read_json(folder / VALUES_FILE)
+
+
+def read_measurements(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the measurements of a run's folder: ``{name: {"value": …, "unit": …}}``."""
+    return _read_json(folder / MEASUREMENTS_FILE)
+
+
+def read_figures(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return what a run's folder says of its figures: ``{identifier: {"title": …, "result": …}}``.
+
+    A figure that was not published has no "result"; one without a stored result has None.
+    """
+    return _read_json(folder / FIGURES_FILE)
 
 
 def write_json(path: Path, content: object) -> None:
-    """Write a JSON file with sorted keys and without NaN; it appears whole or not at all."""
+    """Write a JSON file, see `to_json`; it appears whole or not at all."""
+    write_whole(path, to_json(content))
+
+
+def to_json(content: object) -> bytes:
+    """Return the content of a JSON file: with sorted keys and without NaN."""
     text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    write_whole(path, (text + "\n").encode())
+    return (text + "\n").encode()
 
 
 def default_text(value: float | str) -> str:
     """Return how prose shows a value for which nothing else was said."""
     return format(value, ".4g") if isinstance(value, float) else str(value)
+
+
+def _read_json(path: Path) -> dict[str, dict[str, Any]]:
+    content: dict[str, dict[str, Any]] = (
+        json.loads(path.read_text("utf-8")) if path.exists() else {}
+    )
+    return content
+
+
+def _require_result(result: str | None) -> None:
+    # Imported here since they compute, and need what not every notebook needs.
+    if result is not None:
+        from mfc_lb.experiments import EXPERIMENTS
+
+        if result not in EXPERIMENTS:
+            from mfc_lb.experiments.live_records import RECORDED
+
+            known = ", ".join([*EXPERIMENTS, *RECORDED])
+            require(result in RECORDED, "result", result, f"one of {known}")
 
 
 def _plain(name: str, value: object) -> float | str:
@@ -134,21 +223,6 @@ def _plain(name: str, value: object) -> float | str:
     require(allowed and finite, name, value, "a finite float, an int or a str")
     assert isinstance(plain, (int, float, str))
     return plain
-
-
-def _rendered(figure: "Figure", suffix: str) -> bytes:
-    import matplotlib as mpl
-
-    file = BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "mfc_lb", "svg.fonttype": "path", "pdf.fonttype": 42}):
-        figure.savefig(file, format=suffix, dpi=200, facecolor="white", metadata=_METADATA[suffix])
-    return file.getvalue()
-
-
-def _table(data: "DataFrame") -> bytes:
-    named = any(name is not None for name in data.index.names)
-    tidy = data.reset_index() if named else data
-    return str(tidy.to_csv(index=False, lineterminator="\n")).encode()
 
 
 def _save(stem: Path, files: dict[str, bytes]) -> None:

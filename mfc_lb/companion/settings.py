@@ -15,6 +15,8 @@ SUFFIXES = (".ipynb", ".md")
 def read_config(book: Book) -> dict[str, Any]:
     """Return the settings in ``_config.yml``, all of whose keys are known to Jupyter Book.
 
+    Where the book knows its repository, they have launch buttons, too.
+
     Raises
     ------
     InvalidInput
@@ -22,12 +24,12 @@ def read_config(book: Book) -> dict[str, Any]:
     """
     from jupyter_book.config import get_validator
 
-    config = _read_yaml(book.config)
+    config = read_yaml(book.config)
     _require_known(config, _known_keys(), "")
     for error in get_validator().iter_errors(config):
         key = ".".join(map(str, error.path))
         raise InvalidInput(f"_config.yml: the value of '{key}': {error.message}")
-    return config
+    return config | (book.repository.settings if book.repository else {})
 
 
 def read_toc(book: Book) -> tuple[dict[str, Any], list[Path]]:
@@ -40,7 +42,7 @@ def read_toc(book: Book) -> tuple[dict[str, Any], list[Path]]:
     """
     from sphinx_external_toc.parsing import MalformedError, parse_toc_data
 
-    toc = _read_yaml(book.toc)
+    toc = read_yaml(book.toc)
     try:
         site_map = parse_toc_data(toc)
     except (MalformedError, AttributeError) as error:
@@ -49,7 +51,8 @@ def read_toc(book: Book) -> tuple[dict[str, Any], list[Path]]:
     return toc, [_page_file(name, book) for name in site_map]
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Return the content of a YAML file with keys, or refuse it in one line."""
     import yaml
 
     try:

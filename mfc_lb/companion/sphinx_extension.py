@@ -1,4 +1,4 @@
-"""What the book's pages can do beyond Jupyter Book: values from runs, links to figures' files.
+"""What the book's pages can do beyond Jupyter Book: values from runs, cards of figures.
 
 Loaded by ``book/_ext/mfc_lb_book.py``.
 """
@@ -13,12 +13,18 @@ from sphinx.environment import BuildEnvironment
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
-from sphinx.util.osutil import relative_uri
 
-from mfc_lb.companion.checks import LABEL_PREFIX
+from mfc_lb.companion.card_pages import (
+    CardDetails,
+    FigureCard,
+    FigureGallery,
+    add_cards,
+    close_details,
+    open_details,
+)
 from mfc_lb.companion.context import Context, read_context
 from mfc_lb.companion.parameters import did_you_mean
-from mfc_lb.companion.records import FIGURE_FORMATS, FIGURES_FOLDER
+from mfc_lb.companion.provenance_pages import PaperMap, Provenance
 
 logger = logging.getLogger(__name__)
 
@@ -34,17 +40,6 @@ class ValueRole(SphinxRole):
             logger.warning("no value %r%s", self.text, advice, location=self.get_location())
         text = values.get(self.text, self.text)
         return [nodes.inline(self.rawtext, text, classes=["value"])], []
-
-
-def link_figure_files(app: Sphinx, doctree: nodes.document) -> None:
-    """Put links to a published figure's files below its caption."""
-    assert app.env is not None
-    published = _context(app.env).figures
-    for figure in list(doctree.findall(nodes.figure)):
-        for name in figure["names"]:
-            identifier = name.removeprefix(LABEL_PREFIX)
-            if identifier in published:
-                figure.append(_links(identifier, app.env.docname))
 
 
 def name_missing_page(
@@ -80,24 +75,18 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register all of it with Sphinx."""
     app.add_role("value", ValueRole())
     app.add_post_transform(UnlinkMissingPages)
-    app.connect("doctree-read", link_figure_files)
+    app.add_node(CardDetails, html=(open_details, close_details))
+    app.add_directive("figure-card", FigureCard)
+    app.add_directive("figure-gallery", FigureGallery)
+    app.add_directive("provenance", Provenance)
+    app.add_directive("paper-map", PaperMap)
+    app.connect("doctree-read", add_cards)
     app.connect("missing-reference", name_missing_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def _context(env: BuildEnvironment) -> Context:
     return read_context(Path(env.srcdir))
-
-
-def _links(identifier: str, page: str) -> nodes.legend:
-    paragraph = nodes.paragraph(classes=["figure-files"])
-    paragraph += nodes.Text("Download: ")
-    for suffix in FIGURE_FORMATS:
-        target = relative_uri(page, f"{FIGURES_FOLDER}/{identifier}.{suffix}")
-        text = "data (CSV)" if suffix == "csv" else suffix.upper()
-        paragraph += nodes.reference("", text, refuri=target, internal=True)
-        paragraph += nodes.Text(" · " if suffix != FIGURE_FORMATS[-1] else "")
-    return nodes.legend("", paragraph)
 
 
 def _words(kind: str, target: str, context: Context) -> str | None:

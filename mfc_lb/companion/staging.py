@@ -6,15 +6,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from mfc_lb.companion.checks import read_expected
+from mfc_lb.companion.cards import make_cards
 from mfc_lb.companion.context import Context, write_context
 from mfc_lb.companion.declarations import read_title
 from mfc_lb.companion.errors import CompanionError
 from mfc_lb.companion.execution import Run
+from mfc_lb.companion.expected import read_expected
+from mfc_lb.companion.figures import list_figures
+from mfc_lb.companion.live_figure import write_live_figure
 from mfc_lb.companion.location import Book
 from mfc_lb.companion.notebooks import load, read_prose
-from mfc_lb.companion.records import FIGURES_FOLDER, default_text
+from mfc_lb.companion.provenance import publish_provenance
+from mfc_lb.companion.records import FIGURES_FOLDER, default_text, write_json
 from mfc_lb.companion.settings import read_config, read_toc
+from mfc_lb.companion.thumbnails import write_thumbnails
 
 #: Sphinx copies what is in here to the top of the finished pages.
 EXTRA_FOLDER = "_extra"
@@ -35,10 +40,11 @@ def stage_book(book: Book, runs: Iterable[Run], folder: Path) -> None:
     for page in pages:
         if page.suffix == ".md":
             shutil.copy(page, folder)
-    write_context(
-        Context(_texts(runs), _identifiers(runs), _titles(pages)),
-        folder,
-    )
+    write_live_figure(book, folder / EXTRA_FOLDER)
+    cards, titles = _publish(book, runs, folder), _titles(pages)
+    write_thumbnails(folder / EXTRA_FOLDER / FIGURES_FOLDER, folder / EXTRA_FOLDER)
+    provenance = publish_provenance(book, runs, folder / EXTRA_FOLDER)
+    write_context(Context(_texts(runs), cards, titles, provenance), folder)
 
 
 def stage_page(book: Book, run: Run, size: str, folder: Path) -> None:
@@ -56,7 +62,8 @@ def stage_page(book: Book, run: Run, size: str, folder: Path) -> None:
         for name in others
         for value, entry in read_expected(name, book).get(size, {}).items()
     }
-    context = Context(texts | _texts((run,)), run.figures, others, single_page=True)
+    cards = _publish(book, (run,), folder)
+    context = Context(texts | _texts((run,)), cards, others, single_page=True)
     write_context(context, folder)
 
 
@@ -65,9 +72,6 @@ def _stage(book: Book, runs: tuple[Run, ...], toc: dict[str, Any], folder: Path)
     shutil.copytree(book.sources, folder, dirs_exist_ok=True, ignore=_pages_and_leftovers)
     for run in runs:
         shutil.copy(run.path, folder)
-        if run.figures:
-            target = folder / EXTRA_FOLDER / FIGURES_FOLDER
-            shutil.copytree(run.folder / FIGURES_FOLDER, target, dirs_exist_ok=True)
     (folder / EXTRA_FOLDER).mkdir(exist_ok=True)
     _write_yaml(read_config(book), folder / book.config.name)
     _write_yaml(toc, folder / book.toc.name)
@@ -105,8 +109,22 @@ def _texts(runs: Iterable[Run]) -> dict[str, str]:
     }
 
 
-def _identifiers(runs: Iterable[Run]) -> tuple[str, ...]:
-    """Return the identifiers of all figures, none of which may be used by two notebooks."""
+def _publish(book: Book, runs: tuple[Run, ...], folder: Path) -> tuple[dict[str, Any], ...]:
+    """Copy the figures' files, put their cards beside them, and return the cards."""
+    _require_distinct(runs)
+    figures = list_figures(book)
+    target = folder / EXTRA_FOLDER / FIGURES_FOLDER
+    for run in runs:
+        if run.figures:
+            shutil.copytree(run.folder / FIGURES_FOLDER, target, dirs_exist_ok=True)
+    cards = tuple(card for run in runs for card in make_cards(book, figures, run))
+    for card in cards:
+        write_json(target / f"{card['identifier']}.json", card)
+    return cards
+
+
+def _require_distinct(runs: Iterable[Run]) -> None:
+    """Refuse an identifier that two notebooks use."""
     first: dict[str, str] = {}
     for run in runs:
         for identifier in run.figures:
@@ -114,7 +132,6 @@ def _identifiers(runs: Iterable[Run]) -> tuple[str, ...]:
                 both = f"{first[identifier]} and {run.name}"
                 raise CompanionError(f"the figure {identifier!r} is published by {both}")
             first[identifier] = run.name
-    return tuple(first)
 
 
 def _append_bibliography(path: Path) -> None:

@@ -9,6 +9,8 @@ from urllib.parse import unquote, urldefrag, urlparse
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
+from tests.book.accessibility import resize, violations
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 NO_CHROMIUM = "no Chromium is installed"
 
@@ -16,11 +18,13 @@ FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 )
-NARROW = 375
+NARROW, TABLET, WIDE = 375, 768, 1280
+HEAVIEST = 1_500_000  # bytes that a page loads, itself included
 
 # What the page's own scripts and the reader's eyes would find, as data.
 LOOK = """async () => {
   if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
+  for (const image of document.images) image.loading = "eager";  // as if read to its end
   await Promise.all([...document.images].map(image => image.decode().catch(() => {})));
   const content = document.querySelector("main") || document.body;
   const texts = [content, ...content.querySelectorAll("*")].filter(
@@ -38,6 +42,12 @@ LOOK = """async () => {
     links: [...document.querySelectorAll("a[href]")].map(link => link.href),
   };
 }"""
+
+# Boxes that scroll sideways and do not show it: reading.js lets them fade at the edge.
+UNMARKED = """() => [...document.querySelectorAll("main *")].filter(box =>
+  ["auto", "scroll"].includes(getComputedStyle(box).overflowX)
+  && box.scrollWidth > box.clientWidth + 2 && getComputedStyle(box).maskImage === "none"
+).map(box => box.outerHTML.slice(0, 80))"""
 
 HASH = re.compile(r"[0-9a-f]{16,}")
 ROLE = re.compile(r"\{[a-z:-]+\}`|:[a-z]+:`|\?\?+|\$[^$ ]+\$")
@@ -58,17 +68,36 @@ def faults(browser: BrowserContext, path: Path) -> list[str]:
     """Open a built page from its file and return what is wrong with it."""
     page = browser.new_page()
     heard: list[str] = []
+    loaded: set[str] = set()
     listen(page, heard)
+    page.on("request", lambda request: loaded.add(urldefrag(request.url).url))
     page.goto(path.as_uri())
     seen = page.evaluate(LOOK)
     heard += looks(seen)
     heard += broken_links(seen["links"])
-    page.set_viewport_size({"width": NARROW, "height": 900})
-    width = page.evaluate("document.documentElement.scrollWidth")
-    if width > NARROW:
-        heard.append(f"is {width} pixels wide on a screen of {NARROW}")
+    heard += [fault for width in (WIDE, TABLET, NARROW) for fault in too_wide(page, width)]
+    heard += violations(page, (WIDE, NARROW))
+    if (weight := sum(map(num_bytes, loaded))) > HEAVIEST:
+        heard.append(f"loads {weight} bytes, more than {HEAVIEST}")
     page.close()
     return [f"{path.name}: {fault}" for fault in heard]
+
+
+def too_wide(page: Page, width: int) -> Iterator[str]:
+    resize(page, width)
+    found = page.evaluate("document.documentElement.scrollWidth")
+    if found > width:
+        yield f"is {found} pixels wide on a screen of {width}"
+    for box in page.evaluate(UNMARKED):
+        yield f"on a screen of {width} pixels scrolls sideways without showing it: {box}"
+
+
+def num_bytes(address: str) -> int:
+    parts = urlparse(address)
+    if parts.scheme != "file":
+        return 0
+    path = Path(unquote(parts.path))
+    return path.stat().st_size if path.is_file() else 0
 
 
 def listen(page: Page, heard: list[str]) -> None:

@@ -1,5 +1,9 @@
 """The real book, built once in its quick size, from an empty cache."""
 
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,13 +20,26 @@ def book() -> Book:
 
 
 @pytest.fixture(scope="session")
-def pages(book, tmp_path_factory):
+def pages(book, tmp_path_factory) -> Path:
     """Return the folder of the finished pages; every notebook ran, and recomputed its results.
 
-    Used in one file only, all of whose tests run in one worker (``--dist=loadfile``), so that the
-    book is built once.
+    The runs are in ``runs`` beside it. All workers share one build: the first one that needs it
+    makes it, which takes every core, and the others wait.
     """
-    folder = tmp_path_factory.mktemp("book")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MFC_LB_RESULTS", str(folder / "results"))
-        return build_book("quick", folder / "html", book, folder / "runs")
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder = shared / "book"
+    with locked(shared / "book.lock"):
+        if not (folder / "html").is_dir():
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("MFC_LB_RESULTS", str(folder / "results"))
+                build_book("quick", folder / "html", book, folder / "runs")
+    return folder / "html"
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

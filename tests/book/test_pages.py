@@ -1,14 +1,20 @@
 """The built book, as its readers open it: from files, in a browser."""
 
+import json
+import os
 import re
 import subprocess
 import sys
 
 import nbformat
+import numpy as np
 import pytest
 
+from mfc_lb import ConstantPolicy, MeanFieldSystem, SystemParameters, join_shortest_queue
+from mfc_lb.companion import list_figures
 from mfc_lb.companion.settings import read_toc
-from tests.book.browser import CHROMIUM, NO_CHROMIUM, chromium, faults
+from tests.book.browser import CHROMIUM, NARROW, NO_CHROMIUM, chromium, faults
+from tests.book.cards import card_faults
 
 LOADED = re.compile(r'<(?:script|img|iframe|source)\b[^>]*\bsrc="(?:https?:)?//[^"]*"')
 LINKED = re.compile(r'<link\b[^>]*\bhref="(?:https?:)?//[^"]*"[^>]*>')
@@ -32,13 +38,14 @@ def test_no_page_loads_anything_from_another_host(pages):
         assert LOADED.findall(html) + LINKED.findall(html) == [], page.name
 
 
-def test_every_published_figure_is_shown_with_links_to_its_files(pages):
-    html = "\n".join(page.read_text("utf-8") for page in pages.glob("*.html"))
-    files = sorted((pages / "figures").iterdir())
-    assert files != []
-    for file in files:
-        assert f'id="fig-{file.stem}"' in html
-        assert f'href="figures/{file.name}"' in html
+def test_every_figure_has_a_card_that_is_true(book, pages):
+    names = {figure.identifier for figure in list_figures(book)}
+    assert {path.stem for path in (pages / "figures").iterdir()} == names
+    assert list(card_faults(pages, book)) == []
+
+
+def test_ci_has_a_browser():
+    assert CHROMIUM or not os.environ.get("CI")
 
 
 @pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
@@ -48,6 +55,92 @@ def test_every_page_opens_without_a_fault(pages):
         assert [fault for path in paths for fault in faults(browser, path)] == []
 
 
+# The time that scripts may take to open a page is measured in times of a fixed piece of work in the
+# same browser beside it: a slow phone, six times slower than a server, does it in a second.
+WORK = """() => {
+  const start = performance.now();
+  let state = 1;
+  for (let i = 0; i < 2e8; i++) state = (Math.imul(state, 1664525) + 1013904223) | 0;
+  return [(performance.now() - start) / 1000, state];
+}"""
+
+
+@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@pytest.mark.parametrize("name", ["introduction", "explore"])
+def test_scripts_take_less_than_two_seconds_of_a_slow_processor(pages, name):
+    with chromium() as browser:
+        page = browser.new_page()
+        tools = browser.new_cdp_session(page)
+        tools.send("Performance.enable")
+        page.goto((pages / f"{name}.html").as_uri())
+        page.evaluate("new Promise(requestIdleCallback)")
+        metrics = tools.send("Performance.getMetrics")["metrics"]
+        (scripts,) = [each["value"] for each in metrics if each["name"] == "ScriptDuration"]
+        assert 0 < scripts < 2 * page.evaluate(WORK)[0]
+
+
+@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+def test_the_search_finds_figures_by_words_of_their_captions(pages):
+    with chromium() as browser:
+        page = browser.new_page()
+        for card in map(read_json, sorted(pages.glob("figures/*.json"))[:3]):
+            words = re.findall(r"\b[a-z]{5,}\b", re.sub(r"\$.*?\$", "", card["caption"]))[:2]
+            address = card["page"].partition("#")[0]
+            page.goto((pages / "search.html").as_uri())
+            page.locator("main input[name=q]").fill(" ".join(words))
+            page.keyboard.press("Enter")
+            page.wait_for_selector(f'.found-figures a[href$="#fig-{card["identifier"]}"] img')
+            page.wait_for_selector(f'ul.search a[href^="{address}"]')
+
+
+def read_json(path):
+    return json.loads(path.read_text("utf-8"))
+
+
+@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+def test_a_keyboard_reaches_the_text_the_search_the_modes_the_menu_and_wide_boxes(pages):
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto((pages / "mean_field.html").as_uri())
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.getAttribute('href')") == "#main-content"
+        page.set_viewport_size({"width": NARROW, "height": 900})
+        reached = [press_tab(page) for _ in range(150)]
+        for wanted in ("primary-toggle", "theme-switch", "copybtn", "scrolls-sideways"):
+            assert any(wanted in found for found in reached), wanted
+        page.locator("button.primary-toggle").focus()
+        page.keyboard.press("Enter")
+        assert page.locator("#pst-primary-sidebar-checkbox").is_checked()
+        page.keyboard.press("Escape")
+        assert not page.locator("#pst-primary-sidebar-checkbox").is_checked()
+
+
+def press_tab(page):
+    """Return the classes of what has the focus after the Tab key, and check that it is seen."""
+    page.keyboard.press("Tab")
+    found = page.evaluate(
+        "(at => [at.className.toString(), getComputedStyle(at).outlineStyle,"
+        " getComputedStyle(at).boxShadow])(document.activeElement)"
+    )
+    on_a_part = page.evaluate("document.activeElement !== document.body")
+    assert not on_a_part or found[1:] != ["none", "none"], found
+    return found[0]
+
+
+@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+def test_on_paper_there_is_text_only_and_nothing_folded(pages):
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto((pages / "comparison.html").as_uri())
+        page.emulate_media(media="print")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        for hidden in (".bd-sidebar-primary", ".bd-header-article", ".prev-next-footer"):
+            assert not page.locator(hidden).first.is_visible(), hidden
+        assert page.locator(".bd-article figure img").first.is_visible()
+        folded = ".bd-article .cell details:not([open])"
+        assert page.locator(folded).count() == 0
+
+
 def test_plain_papermill_runs_a_notebook_from_the_top_folder(book, tmp_path):
     output = tmp_path / "out.ipynb"
     command = [sys.executable, "-m", "papermill", "--no-progress-bar"]
@@ -55,3 +148,24 @@ def test_plain_papermill_runs_a_notebook_from_the_top_folder(book, tmp_path):
     subprocess.run(command, cwd=book.root, check=True, capture_output=True)
     sources = [cell.source for cell in nbformat.read(output, as_version=4).cells]
     assert '# Parameters\nsize = "quick"\n' in sources
+
+
+@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+def test_the_live_figure_computes_in_the_built_book(pages):
+    parameters = SystemParameters(delta_t=5.0)
+    levels = parameters.arrivals.sample_levels(100, np.random.default_rng(1))
+    policy = ConstantPolicy(join_shortest_queue(parameters))
+    drops = MeanFieldSystem(parameters).simulate(policy, levels).drops
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto((pages / "explore.html").as_uri())
+        assert page.locator("#explore figure svg").count() == 5
+        shown = page.evaluate("mfcLb.shown().runs.jsq.drops")
+    assert abs(np.array(shown) - drops).max() < 1e-10
+
+
+def test_only_its_own_page_loads_the_scripts_of_the_live_figure(pages):
+    loading = [
+        page.stem for page in pages.glob("*.html") if 'src="explore/' in page.read_text("utf-8")
+    ]
+    assert loading == ["explore"]

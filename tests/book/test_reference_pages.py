@@ -2,7 +2,9 @@
 
 import ast
 import re
+import shlex
 
+import click
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -10,12 +12,17 @@ from click.testing import CliRunner
 import mfc_lb
 from mfc_lb.cli import main
 from mfc_lb.companion import list_notebooks
+from mfc_lb.experiments.__main__ import cli as experiments
 
 REFUSAL = re.compile(r"^\$ mfc-lb (?P<words>.*)\n(?P<said>mfc-lb: .*)$", re.MULTILINE)
 ROW = re.compile(r"^\| \{doc\}`(?P<notebook>\w+)` \| (?P<parameters>`.*`) \|$", re.MULTILINE)
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 BIBTEX = re.compile(r"@inproceedings\{.*?\n\}", re.DOTALL)
 DOCUMENTED = re.compile(r"^\.\. auto(?:class|function|exception):: mfc_lb\.(\w+)$", re.MULTILINE)
+
+
+COMMAND = re.compile(r"(?:^|`)(mfc-lb|python -m mfc_lb\.experiments) ([^`\n]*)", re.MULTILINE)
+PROGRAMS = {"mfc-lb": main, "python -m mfc_lb.experiments": experiments}
 
 
 @pytest.fixture
@@ -30,6 +37,29 @@ def test_the_refusals_shown_are_what_the_command_line_says(text):
     for refusal in shown:
         done = CliRunner().invoke(main, refusal["words"].split())
         assert (done.exit_code, done.stderr.strip()) == (2, refusal["said"])
+
+
+def test_the_commands_shown_exist_with_their_options(text):
+    shown = COMMAND.findall(text("rerun"))
+    assert len(shown) >= 12
+    for program, words in shown:
+        parse(PROGRAMS[program], shlex.split(words))
+
+
+def parse(command, words):
+    """Let click read the words, and refuse what it does not know."""
+    context = click.Context(command)
+    if isinstance(command, click.Group):
+        _, inner, rest = command.resolve_command(context, words)
+        parse(inner, rest)
+    else:
+        command.make_parser(context).parse_args(words)
+
+
+@pytest.mark.parametrize("words", ["book bind", "book build --sise quick", "figure cite --st x y"])
+def test_a_command_that_does_not_exist_is_found_out(words):
+    with pytest.raises(click.UsageError):
+        parse(main, shlex.split(words))
 
 
 def test_the_parameters_listed_are_those_of_the_notebooks(book, text):

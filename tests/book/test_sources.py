@@ -1,7 +1,7 @@
 """What the book's sources promise, without running them."""
 
 from mfc_lb.companion import check_book, list_notebooks
-from mfc_lb.companion.checks import read_expected
+from mfc_lb.companion.expected import KINDS, SAMPLING, read_expected
 from mfc_lb.companion.notebooks import load
 from mfc_lb.companion.settings import SUFFIXES, read_toc
 
@@ -32,3 +32,17 @@ def test_both_sizes_record_the_same_values(book):
         expected = read_expected(notebook.name, book)
         assert expected.keys() <= {"quick", "paper"}
         assert expected.get("quick", {}).keys() == expected.get("paper", {}).keys(), notebook.name
+
+
+def test_what_is_judged_by_standard_errors_has_one(book):
+    kinds = set()
+    for notebook in list_notebooks(book):
+        for name, entry in each_expected(notebook.name, book):
+            sampled = "standard errors" in entry["why"]
+            assert sampled == (entry["kind"] == SAMPLING), f"{notebook.name}: {name}"
+            kinds.add(entry["kind"])
+    assert kinds == set(KINDS)
+
+
+def each_expected(name, book):
+    return (item for entries in read_expected(name, book).values() for item in entries.items())

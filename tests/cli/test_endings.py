@@ -50,7 +50,7 @@ def test_every_command_explains_itself(path, command, call):
     assert [option.name for option in options if not option.help] == []
 
 
-@pytest.mark.parametrize("group", ["notebook", "book"])
+@pytest.mark.parametrize("group", ["notebook", "figure", "book"])
 def test_group_without_command_shows_help(group, call):
     done = call(group)
     assert done.exit_code == 0
@@ -162,14 +162,23 @@ def test_missing_extra_is_named(monkeypatch, refused):
     refused(["notebook", "list"], "nbformat", "pip install 'mfc_lb[book]'")
 
 
-def test_book_build_hands_over_size_and_folder(monkeypatch, call, refused):
+def test_book_build_hands_over_what_is_asked_for(monkeypatch, call, refused):
     calls = []
-    monkeypatch.setattr(
-        companion, "build_book", lambda *given: calls.append(given) or Path("there")
-    )
+
+    def build_book(size, output, book, *, pdf):
+        calls.append((size, output, book.repository, pdf))
+        return Path("there")
+
+    monkeypatch.setattr(companion, "build_book", build_book)
     assert "index.html" in call("book", "build").output
-    assert call("book", "build", "--size", "quick", "--output", "there").exit_code == 0
-    assert calls == [("paper", None), ("quick", Path("there"))]
+    assert call("book", "build", "--size", "quick", "--output", "there", "--pdf").exit_code == 0
+    address = "https://github.com/someone/mfc_lb"
+    assert call("book", "build", "--repository", address, "--branch", "next").exit_code == 0
+    assert calls == [
+        ("paper", None, None, False),
+        ("quick", Path("there"), None, True),
+        ("paper", None, companion.Repository(address, "next"), False),
+    ]
     refused(["book", "build", "--size", "huge"], "--size", "'huge'", "quick")
 
 

@@ -38,6 +38,7 @@ DataFrame({"policy": ["JSQ(2)", "random"], "drops": [1.5, 2.5]})
 """
 PAGES = {
     "notation.md": "# Notation\n\n| symbol | meaning |\n| --- | --- |\n| $B$ | buffer |\n",
+    "figures.md": "# All figures\n\n```{figure-gallery}\n```\n\n```{figure-card} decay\n```\n",
     "references.md": "# References\n\n```{bibliography}\n```\n",
     "api.md": (
         "# API reference\n\n```{eval-rst}\n.. currentmodule:: mfc_lb\n\n"
@@ -58,6 +59,7 @@ parts:
       - file: book/finite_system
   - caption: Reference
     chapters:
+      - file: book/figures
       - file: book/notation
       - file: book/api
       - file: book/references
@@ -81,6 +83,6 @@ def demo_book(root: Path) -> Book:
     nbformat.write(introduction, book.sources / "introduction.ipynb")
     nbformat.write(system, book.sources / "finite_system.ipynb")
     book.expected.mkdir()
-    delay = {"delay": {"value": 5.0, "tolerance": 0.0, "why": "the default"}}
+    delay = {"delay": {"value": 5.0, "tolerance": 0.0, "kind": "exact", "why": "the default"}}
     (book.expected / "finite_system.json").write_text(json.dumps({"quick": delay, "paper": delay}))
     return book

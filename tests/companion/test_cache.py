@@ -10,6 +10,8 @@ from mfc_lb.companion import CompanionError, cache
 from mfc_lb.companion.notebooks import find_notebook
 from tests.companion.cells import notebook, parameters_cell
 
+ANY = {"value": 1, "tolerance": 99, "kind": "exact", "why": "any number of runs"}
+
 
 @pytest.fixture
 def runs(book, add, monkeypatch, tmp_path):
@@ -27,7 +29,7 @@ def runs(book, add, monkeypatch, tmp_path):
         folder.mkdir()
         (folder / "file").write_text("1", "utf-8")
     (book.root / "requirements.lock").write_text("numpy==2.0\n", "utf-8")
-    add("page", notebook(parameters_cell()), {"runs": {"value": 1, "tolerance": 99, "why": "any"}})
+    add("page", notebook(parameters_cell()), {"runs": ANY})
     monkeypatch.setattr(cache, "execute", execute)
     monkeypatch.setattr(cache, "LIBRARY", library)
     return executed
@@ -115,7 +117,7 @@ def test_compiled_files_do_not_matter(use, runs, book):
 
 def test_expected_values_are_compared_with_a_kept_run_too(use, runs, book):
     use()
-    wrong = {"runs": {"value": 5, "why": "it drifted"}}
+    wrong = {"runs": {"value": 5, "kind": "exact", "why": "it drifted"}}
     (book.expected / "page.json").write_text(json.dumps({"quick": wrong}), "utf-8")
     with pytest.raises(CompanionError, match="the value 'runs' is 1, expected 5"):
         use()

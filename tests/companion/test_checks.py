@@ -1,13 +1,11 @@
 """What a run must have left, on made-up outputs; `test_execution` has real runs."""
 
-import json
-
 import pytest
 from nbformat.v4 import new_output
 
 from mfc_lb.companion import CompanionError
-from mfc_lb.companion.checks import check_labels, check_run, check_values, read_expected
-from mfc_lb.companion.notebooks import Notebook, find_notebook
+from mfc_lb.companion.checks import check_labels, check_run
+from mfc_lb.companion.notebooks import Notebook
 from tests.companion.cells import LABEL, figure_cell, notebook, parameters_cell
 
 IMAGE = new_output("display_data", data={"image/png": "", "text/plain": "<Image>"})
@@ -120,77 +118,3 @@ def test_a_figure_needs_a_label_a_caption_and_an_alternative_text(label, fault):
 def test_two_figures_with_one_label_are_refused():
     with pytest.raises(CompanionError, match="the figure 'decay' is labelled twice"):
         check_labels(PAGE, notebook(figure_cell(), figure_cell()))
-
-
-# --- values -----------------------------------------------------------------------------------
-
-DROPS = {"value": 28.4, "tolerance": 0.1, "why": "two standard errors"}
-QUEUES = {"value": 100, "why": "the default"}
-
-
-@pytest.fixture
-def compare(book, add, tmp_path):
-    """Return a function that compares recorded values with the expected ones of a page."""
-
-    def compared(recorded, expected, parameters=None):
-        add("page", notebook(parameters_cell()), expected)
-        values = {name: {"value": value, "text": ""} for name, value in recorded.items()}
-        (tmp_path / "values.json").write_text(json.dumps(values), "utf-8")
-        check_values(find_notebook("page", book), parameters or {}, tmp_path, book)
-
-    return compared
-
-
-def test_values_within_tolerance_pass(compare):
-    compare({"drops": 28.49, "queues": 100}, {"drops": DROPS, "queues": QUEUES})
-    compare({}, {})
-    compare({"drops": 28.35}, {"drops": DROPS}, {"size": "paper"})
-    compare({"drops": 28.35}, {"drops": DROPS}, {"delta_t": 5.0})
-
-
-@pytest.mark.parametrize(("recorded", "entry"), [(28.6, DROPS), (101, QUEUES), ("100", QUEUES)])
-def test_drift_names_page_value_got_and_expected(compare, recorded, entry):
-    with pytest.raises(CompanionError) as failed:
-        compare({"x": recorded}, {"x": entry})
-    assert f"page: the value 'x' is {recorded!r}, expected {entry['value']!r}" in str(failed.value)
-
-
-def test_other_parameters_give_other_numbers_but_the_same_names(compare):
-    compare({"drops": 99.0}, {"drops": DROPS}, {"delta_t": 9.0})
-    with pytest.raises(CompanionError, match="'drops' was not recorded"):
-        compare({}, {"drops": DROPS}, {"delta_t": 9.0})
-
-
-def test_a_value_that_is_missing_or_not_expected_fails(compare):
-    with pytest.raises(CompanionError) as failed:
-        compare({"b": 1.0}, {"a": DROPS})
-    lines = str(failed.value).splitlines()
-    assert lines == [
-        "page: the value 'a' was not recorded",
-        "page: the value 'b' = 1.0 has no entry in book/expected/page.json for size 'quick'",
-    ]
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [
-        {"value": 1.0, "why": "no tolerance"},
-        {"value": 1.0, "tolerance": 0.1},
-        {"value": 1.0, "tolerance": 0.1, "why": ""},
-        {"value": 1.0, "tolerance": -0.1, "why": "negative"},
-        {"value": 1.0, "tolerance": "0.1", "why": "a word"},
-        {"value": None, "why": "nothing"},
-        1.0,
-    ],
-)
-def test_an_expected_value_needs_a_tolerance_and_a_reason(book, add, entry):
-    add("page", notebook(parameters_cell()), {"drops": entry})
-    with pytest.raises(CompanionError, match=r"page: quick/drops in page.json must have a 'value'"):
-        read_expected("page", book)
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '{"quick": 1}'])
-def test_a_file_of_expected_values_of_another_form_is_refused(book, text):
-    (book.expected / "page.json").write_text(text, "utf-8")
-    with pytest.raises(CompanionError, match=r"page: page.json"):
-        read_expected("page", book)

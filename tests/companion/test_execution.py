@@ -25,7 +25,9 @@ record_value("startup", str("STARTED" in globals()))
 
 
 def expect(**values):
-    return {name: {"value": value, "why": "as given"} for name, value in values.items()}
+    return {
+        name: {"value": value, "kind": "exact", "why": "as given"} for name, value in values.items()
+    }
 
 
 @pytest.fixture
@@ -59,11 +61,13 @@ def test_a_run_works_from_anywhere_in_this_python_with_this_library(book, add, f
 
 
 def test_a_run_leaves_notebook_values_and_figures_and_repeats_itself_to_the_byte(book, add):
-    expected = {"delay": {"value": 5.0, "tolerance": 0.0, "why": "the default"}}
+    expected = {"delay": {"value": 5.0, "tolerance": 0.0, "kind": "exact", "why": "the default"}}
     add("page", notebook(parameters_cell(), VALUE, figure_cell()), expected)
     runs = [run("page", {"delta_t": "3"}, book.root / f"out{index}", book) for index in (1, 2)]
     first, second = (files(finished.folder) for finished in runs)
+    reports = [json.loads(found.pop("run-report.json")) for found in (first, second)]
     assert first == second
+    assert [report["notebooks"].keys() for report in reports] == [{"page"}] * 2
     assert runs[0].values == {"delay": {"value": 3.0, "text": "3"}}
     assert runs[0].figures == ("decay",)
     content = nbformat.read(runs[0].path, as_version=4)

@@ -9,11 +9,23 @@ import pytest
 from nbformat.v4 import new_markdown_cell
 
 from mfc_lb import InvalidInput
-from mfc_lb.companion import Book, CompanionError, build_book, build_page, check_book, pages
+from mfc_lb.companion import (
+    Book,
+    CompanionError,
+    build_book,
+    build_page,
+    check_book,
+    make_figure,
+    pages,
+)
 from mfc_lb.companion.settings import read_toc
 from tests.book.browser import CHROMIUM, NO_CHROMIUM, chromium, faults
+from tests.book.cards import card_faults
 from tests.companion.cells import ROOT, figure_cell, notebook, parameters_cell
 from tests.companion.demo import demo_book
+
+#: What a figure's and its card's places on a page begin with.
+PLACES = ("fig", "card")
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +74,65 @@ def test_a_figure_has_its_caption_alternative_text_and_files(built):
         assert (built.build / "html" / "figures" / f"decay.{suffix}").is_file()
 
 
+def test_every_card_is_true(built):
+    assert list(card_faults(built.build / "html", built)) == []
+    assert (built.build / "html" / "figures" / "decay.json").is_file()
+
+
+def test_a_card_that_is_not_true_is_found_out(built, tmp_path):
+    html = shutil.copytree(built.build / "html", tmp_path / "html")
+    with (html / "figures" / "decay.csv").open("a", encoding="utf-8") as file:
+        file.write("1,1\n")
+    card = json.loads(text(html / "figures" / "decay.json"))
+    card |= {"number": "7.7", "title": "Growth", "command": "mfc-lb figure make decay -p delta_t=3"}
+    (html / "figures" / "decay.json").write_text(json.dumps(card), "utf-8")
+    assert list(card_faults(html, built)) == [
+        "decay: figures/decay.csv is not the file of the card",
+        "decay: is numbered 7.7, but the page says 1.1",
+        "decay: the png says that it is ('By eq-rate, $x$ decays', 'decay')",
+        "decay: the svg says that it is ('By eq-rate, $x$ decays', 'decay')",
+        "decay: the pdf says that it is ('By eq-rate, $x$ decays', 'decay')",
+        "decay: its command gives other parameters than the card",
+        "decay: is not cited as the command line says",
+        "decay: its card lacks 'mfc-lb figure make decay -p delta_t=3'",
+    ]
+
+
+def test_the_gallery_leads_to_each_figure_and_its_card(built):
+    html = text(built.build / "html" / "figures.html")
+    assert '<img src="thumbnails/decay.webp" alt="A straight line from one to zero"' in html
+    assert (built.build / "html" / "thumbnails" / "decay.webp").is_file()
+    for address in ("finite_system.html", *(f"finite_system.html#{a}-decay" for a in PLACES)):
+        assert f'href="{address}"' in html
+    shown = " ".join(re.sub(r"<[^>]+>", "", html).split())
+    assert re.search(r"Fig\. 1\.1 By \(1\.1\), .* decays\. decay", shown)  # with a formula
+
+
+def test_a_figure_made_alone_has_the_bytes_of_the_book(built, tmp_path, monkeypatch):
+    monkeypatch.setattr("mfc_lb.companion.cache.execute", None)  # the kept run is used
+    for file in sorted((built.build / "html" / "figures").iterdir()):
+        make_figure("decay", file.suffix[1:], {}, tmp_path / file.name, built)
+        assert (tmp_path / file.name).read_bytes() == file.read_bytes()
+    assert len(list(tmp_path.iterdir())) == 5
+
+
+def test_a_figure_with_another_parameter_says_so(built, tmp_path):
+    given = {"delta_t": "2.5", "num_queues": "100"}
+    make_figure("decay", "csv", given, tmp_path / "decay.csv", built)
+    assert text(tmp_path / "decay.csv") == "time,drops\n0.0,1\n2.5,0\n"
+    make_figure("decay", "json", given, tmp_path / "decay.json", built)
+    card = json.loads(text(tmp_path / "decay.json"))
+    assert (card["changed"], card["parameters"]["delta_t"]) == (["delta_t"], 2.5)
+    assert card["command"] == "mfc-lb figure make decay -p delta_t=2.5"
+    assert "(delta_t=2.5)" in card["citation"]["text"]
+
+
+@pytest.mark.parametrize("output", ["", "nowhere/decay.svg"])
+def test_a_place_that_cannot_be_written_is_refused_before_a_run(built, tmp_path, output):
+    with pytest.raises(InvalidInput, match="output must be a file in an existing folder"):
+        make_figure("decay", "svg", {"delta_t": 1.5}, tmp_path / output, built)
+
+
 def test_the_executed_notebook_can_be_downloaded(built):
     executed = nbformat.read(built.build / "html" / "_sources" / "finite_system.ipynb", 4)
     assert any(cell.get("outputs") for cell in executed.cells)
@@ -88,7 +159,7 @@ def test_a_second_build_runs_nothing_and_gives_the_same_bytes(built, monkeypatch
 
 
 def test_nothing_is_left_beside_the_pages(built):
-    assert {path.name for path in built.build.iterdir()} == {"html", "runs"}
+    assert {path.name for path in built.build.iterdir()} == {"html", "run-report.json", "runs"}
 
 
 @pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
@@ -140,6 +211,14 @@ def test_a_faulty_page_is_found_out(tmp_path):
     ):
         assert part in found
     assert "{fine}" not in found
+
+
+@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+def test_pages_link_to_the_pdf_of_the_book_only_if_it_is_made(built, tmp_path):
+    folder = build_book("quick", tmp_path / "with-pdf", built, pdf=True)
+    assert (folder / "book.pdf").read_bytes().startswith(b"%PDF")
+    assert 'href="book.pdf"' in text(folder / "finite_system.html")
+    assert 'href="book.pdf"' not in text(built.build / "html" / "finite_system.html")
 
 
 # --- one page ---------------------------------------------------------------------------------
@@ -194,6 +273,7 @@ PROBLEMS = {
     "{unknown}`role`": "unknown",
     "![no file](none.png)": "none.png",
     "(sec-rate)=\n## Again": "duplicate label",
+    "```{figure-card} decey\n```": "no figure 'decey'; did you mean decay?",
 }
 
 
@@ -226,7 +306,7 @@ def test_a_failing_notebook_fails_the_book_and_leaves_no_page(broken):
 
 
 def test_two_notebooks_with_one_figure_are_refused_before_running(broken, monkeypatch):
-    monkeypatch.setattr(pages, "_run_all", None)
+    monkeypatch.setattr(pages, "_complete", None)
     content = notebook(parameters_cell(), figure_cell())
     nbformat.write(content, broken.sources / "introduction.ipynb")
     with pytest.raises(CompanionError, match="'decay' is labelled in introduction, too"):
@@ -241,7 +321,7 @@ def test_a_value_in_prose_that_no_notebook_is_expected_to_record_is_refused(brok
 
 
 def test_wrong_settings_are_refused_before_running(broken, monkeypatch):
-    monkeypatch.setattr(pages, "_run_all", None)
+    monkeypatch.setattr(pages, "_complete", None)
     broken.config.write_text("titel: x\n", "utf-8")
     with pytest.raises(InvalidInput, match="unknown key 'titel'"):
         build_book("quick", book=broken)

@@ -1,0 +1,72 @@
+"""Who made the figures, and how to cite one."""
+
+import re
+from collections.abc import Mapping
+from textwrap import TextWrapper
+
+import mfc_lb
+
+AUTHOR = "The mfc_lb developers"
+WORK = (
+    "mfc_lb: load balancing with delayed information, from finite systems to their mean-field limit"
+)
+LICENCE = "MIT"
+
+_FORMULA = re.compile(r"(\$[^$]*\$)")
+_WRAP = TextWrapper(
+    width=80, subsequent_indent="    ", break_on_hyphens=False, break_long_words=False
+)
+_SPECIAL = re.compile(r"[#%&_]")
+
+
+def bibtex(identifier: str, title: str, changes: Mapping[str, str]) -> str:
+    r"""Return a BibTeX entry for a figure.
+
+    Parameters
+    ----------
+    identifier : str
+        The figure's identifier.
+    title : str
+        Its title; formulas between dollar signs are TeX.
+    changes : mapping
+        The parameters that differ from the notebook's, as text by name.
+
+    Examples
+    --------
+    >>> print(bibtex("drops-by-delay", "Drops in % against $T_0$", {"size": "paper"}))
+    @misc{mfc_lb-drops-by-delay,
+      author = {{The mfc\_lb developers}},
+      title = {Drops in \% against $T_0$},
+      howpublished = {Figure drops-by-delay (size=paper) in mfc\_lb: load balancing
+        with ...},
+      note = {Version ...},
+    }
+    """
+    where = f"Figure {_name(identifier, changes)} in {WORK}"
+    fields = {
+        "author": f"{{{_escaped(AUTHOR)}}}",
+        "title": _escaped(title),
+        "howpublished": _escaped(where),
+        "note": f"Version {mfc_lb.__version__}",
+    }
+    lines = [_WRAP.fill(f"  {name} = {{{value}}},") for name, value in fields.items()]
+    return "\n".join([f"@misc{{mfc_lb-{identifier},", *lines, "}"])
+
+
+def plain_citation(identifier: str, title: str, changes: Mapping[str, str]) -> str:
+    """Return a citation in words; parameters as for `bibtex`."""
+    where = f"Figure {_name(identifier, changes)} in {WORK}"
+    return f"{AUTHOR}. {title}. {where}. Version {mfc_lb.__version__}."
+
+
+def _name(identifier: str, changes: Mapping[str, str]) -> str:
+    changed = ", ".join(f"{name}={value}" for name, value in changes.items())
+    return f"{identifier} ({changed})" if changed else identifier
+
+
+def _escaped(text: str) -> str:
+    """Escape what TeX would not print, outside formulas."""
+    parts = _FORMULA.split(text)
+    # Every second part is a formula.
+    parts[::2] = [_SPECIAL.sub(r"\\\g<0>", part) for part in parts[::2]]
+    return "".join(parts)
