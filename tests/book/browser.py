@@ -3,11 +3,12 @@
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlparse
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import TimeoutError as StillWaiting
 
 from tests.book.accessibility import violations
 
@@ -57,6 +58,8 @@ SETTLED = """async () => {
   for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
 }"""
 
+PATIENCE_MS = 2000
+
 HASH = re.compile(r"[0-9a-f]{16,}")
 ROLE = re.compile(r"\{[a-z:-]+\}`|:[a-z]+:`|\?\?+|\$[^$ ]+\$")
 
@@ -104,8 +107,15 @@ def too_wide(page: Page, width: int) -> Iterator[str]:
     found = page.evaluate("document.documentElement.scrollWidth")
     if found > width:
         yield f"is {found} pixels wide"
-    for box in page.evaluate(UNMARKED):
+    for box in unmarked_boxes(page):
         yield f"scrolls sideways without showing it: {box}"
+
+
+def unmarked_boxes(page: Page) -> list[str]:
+    """Return wide boxes that are not marked, though the page's script had time to."""
+    with suppress(StillWaiting):
+        page.wait_for_function(f"({UNMARKED})().length === 0", timeout=PATIENCE_MS)
+    return page.evaluate(UNMARKED)
 
 
 def num_bytes(address: str) -> int:
