@@ -1,6 +1,7 @@
 """The whole book as one PDF: its finished pages behind one another, printed by Chromium."""
 
 import html
+import logging
 import re
 import shutil
 import subprocess
@@ -132,6 +133,8 @@ def print_book(
     """
     from pypdf import PdfReader
 
+    # It remarks on how Chromium counts the objects of a file.
+    logging.getLogger("pypdf").setLevel(logging.ERROR)
     browser = find_browser()
     sources = {name: (pages / f"{name}.html").read_text("utf-8") for name in order}
     printed = b""
