@@ -16,6 +16,15 @@ class PdfFile(NewFile):
     suffix = ".pdf"
 
 
+size_option = click.option(
+    "--size",
+    type=click.Choice(["paper", "quick"]),
+    default="paper",
+    show_default=True,
+    help="paper: the paper's sizes, from stored results. quick: smaller, computed in seconds.",
+)
+
+
 @click.group(invoke_without_command=True)
 @click.pass_context
 def book(context: click.Context) -> None:
@@ -25,13 +34,7 @@ def book(context: click.Context) -> None:
 
 
 @book.command(epilog="\b\nExample:\n  mfc-lb book build --size quick --output my-book")
-@click.option(
-    "--size",
-    type=click.Choice(["paper", "quick"]),
-    default="paper",
-    show_default=True,
-    help="paper: the paper's sizes, from stored results. quick: smaller, computed in seconds.",
-)
+@size_option
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
@@ -65,13 +68,7 @@ def build(size: str, output: Path | None, repository: str | None, branch: str, p
 
 
 @book.command("pdf", epilog="\b\nExample:\n  mfc-lb book pdf --output book.pdf")
-@click.option(
-    "--size",
-    type=click.Choice(["paper", "quick"]),
-    default="paper",
-    show_default=True,
-    help="As of mfc-lb book build.",
-)
+@size_option
 @click.option(
     "--output",
     type=PdfFile(),
