@@ -54,10 +54,10 @@ class Checkpoint:
         try:
             stored = torch.load(self.path, weights_only=True)
             origin, state = stored["origin"], stored["state"]
-        except Exception as error:  # noqa: BLE001  torch raises what it pleases on a damaged file
-            reason = str(error).partition("\n")[0]
+        except Exception:  # noqa: BLE001  torch raises what it pleases on a damaged file
             raise InvalidInput(
-                f"checkpoint must be one that training wrote, got {str(self.path)!r} ({reason})"
+                f"checkpoint must be one that training wrote, got {str(self.path)!r}, which is "
+                "damaged or something else"
             ) from None
         same = "of a run with the same parameters and settings"
         require(origin == self._origin, "checkpoint", str(self.path), same)

@@ -161,7 +161,7 @@ def train_pathwise(
     chosen = settings or PathwiseSettings()
     tuples = float(parameters.num_states) ** parameters.num_choices
     small = tuples <= MAX_TABULATED_TUPLES
-    require(small, "S^d", tuples, f"at most {MAX_TABULATED_TUPLES} for training")
+    require(small, "number of state tuples", tuples, f"at most {MAX_TABULATED_TUPLES} for training")
     with isolated_torch():
         return _Trainer(parameters, chosen).run(evaluate, checkpoint)
 

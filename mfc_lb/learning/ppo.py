@@ -24,6 +24,7 @@ import torch
 from numpy.typing import NDArray
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import VecEnv
 from tqdm import tqdm
 
@@ -216,7 +217,7 @@ class _Trainer:
 
     def _made(self, network: dict[str, Any]) -> PPO:
         s = self.settings
-        return PPO(
+        model = PPO(
             "MlpPolicy",
             _VectorEnvForPPO(self.env),
             learning_rate=s.learning_rate,
@@ -232,6 +233,9 @@ class _Trainer:
             seed=s.seed,
             device="cpu",
         )
+        # Its own logger would leave an empty folder among the temporary files of each run.
+        model.set_logger(Logger(folder=None, output_formats=[]))
+        return model
 
     def policy(self) -> NetworkPolicy:
         """Return the policy of the model's mean actions."""

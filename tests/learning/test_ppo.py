@@ -160,6 +160,12 @@ def test_it_leaves_threads_and_random_numbers_alone():
     train_ppo(TEN, PPOSettings(**TINY, width=8))
 
 
+def test_it_leaves_no_temporary_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    train_ppo(TEN, PPOSettings(**TINY, width=8))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_defaults_are_the_papers():
     settings = PPOSettings()
     papers = {
