@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pypdf import PdfReader
     from pypdf.generic import IndirectObject
 
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+#: Names under which Chromium is installed.
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -82,10 +83,10 @@ def find_browser() -> str:
     InvalidInput
         If there is none.
     """
-    found = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         raise InvalidInput(
-            f"a PDF of the book is printed by Chromium, but none of {', '.join(_BROWSERS)} is "
+            f"a PDF of the book is printed by Chromium, but none of {', '.join(BROWSERS)} is "
             "installed"
         )
     return found

@@ -5,17 +5,22 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 from mfc_lb.companion.context import read_context
 from mfc_lb.companion.labels import LABEL_PREFIX
+from mfc_lb.companion.page_parts import (
+    Facts,
+    assignments,
+    circumstances,
+    inline,
+    link,
+    listed,
+)
 from mfc_lb.companion.paper_map import PAPER_MAP_FILE, Entry, Part, read_paper_map
 
-Facts = Mapping[str, Any]
 Cell = str | nodes.Node | Sequence[str | nodes.Node]
 
-_NOT_RECORDED = "when and where it was computed was not recorded"
 _SHOWN_DIGITS = 16
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 
@@ -46,16 +51,16 @@ class PaperMap(SphinxDirective):
     def _part(self, part: Part) -> nodes.section:
         columns = ("what", "state", "where")
         rows = table(columns, map(self._entry, part.entries), "map")
-        heading = nodes.title("", "", *self._inline(part.title))
+        heading = nodes.title("", "", *inline(self, part.title))
         return nodes.section("", heading, rows, ids=[nodes.make_id(part.title)], names=[])
 
     def _entry(self, entry: Entry) -> Sequence[Cell]:
         places = list(self._places(entry))
         functions = [f"{{py:obj}}`{name}`" for name in entry.functions]
         where: list[nodes.Node] = [listed(places)] if places else []
-        where += [nodes.paragraph("", "", *self._inline(name)) for name in functions]
+        where += [nodes.paragraph("", "", *inline(self, name)) for name in functions]
         what, why = (
-            nodes.paragraph("", "", *self._inline(text)) for text in (entry.what, entry.why)
+            nodes.paragraph("", "", *inline(self, text)) for text in (entry.what, entry.why)
         )
         return what, [nodes.strong("", entry.state), why], where
 
@@ -65,18 +70,13 @@ class PaperMap(SphinxDirective):
             if not wanted:
                 yield link(titles[page], f"{page}.html")
             for text in wanted:
-                shown = nodes.inline("", "", *self._inline(text))
+                shown = nodes.inline("", "", *inline(self, text))
                 address = f"{page}.html#{nodes.make_id(shown.astext())}"
                 yield nodes.reference("", "", shown, refuri=address, internal=True)
         roles = [f"{{eq}}`{label}`" for label in entry.equations]
         roles += [f"{{numref}}`{LABEL_PREFIX}{name}`" for name in entry.figures]
         for role in roles:
-            yield nodes.inline("", "", *self._inline(role))
-
-    def _inline(self, markdown: str) -> list[nodes.Node]:
-        holder = nodes.container()
-        self.state.nested_parse(StringList([markdown]), self.content_offset, holder)
-        return [child for paragraph in holder for child in paragraph.children]
+            yield nodes.inline("", "", *inline(self, role))
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Cell]], kind: str) -> nodes.table:
@@ -95,18 +95,6 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Cell]], kind: str) ->
     group += nodes.thead("", _row(headings))
     group += nodes.tbody("", *map(_row, rows))
     return nodes.table("", group, classes=["provenance", f"provenance-{kind}"])
-
-
-def link(text: str, address: str) -> nodes.reference:
-    """Return a link to a page or file of the book."""
-    # All pages are at the top, so addresses from the front page hold on each of them.
-    return nodes.reference("", text, refuri=address, internal=True)
-
-
-def listed(parts: Iterable[nodes.Node], separator: str = " · ") -> nodes.paragraph:
-    """Return nodes one after the other."""
-    separated = [node for part in parts for node in (nodes.Text(separator), part)]
-    return nodes.paragraph("", "", *separated[1:])
 
 
 def _row(cells: Sequence[Cell]) -> nodes.row:
@@ -132,19 +120,6 @@ def _digest(digest: str) -> nodes.raw:
 
 def _number(value: float) -> str:
     return f"{value:,.0f}".replace(",", _NO_BREAK)
-
-
-def _circumstances(computed: Facts | None) -> list[str | nodes.Node]:
-    if not computed:
-        return [_NOT_RECORDED]
-    packages = ", ".join(f"{name} {version}" for name, version in computed["packages"].items())
-    when = computed["finished"].replace("T", " ").replace("+00:00", " UTC")
-    return [
-        f"finished {when}, by {computed['processes']} processes",
-        computed["machine"],
-        listed([nodes.Text("commit"), nodes.literal("", computed["commit"])], " "),
-        f"Python {computed['python']}, {packages}",
-    ]
 
 
 def _build(build: Facts) -> nodes.table:
@@ -180,7 +155,7 @@ def _result(result: Facts) -> Sequence[Cell]:
     files = listed([link("CSV", result["address"]), link("manifest", result["manifest"])])
     return (
         [*named, size],
-        [time, *_circumstances(result["computed"])],
+        [time, *circumstances(result["computed"])],
         [nodes.strong("", result["state"]), files, _digest(result["sha256"])],
     )
 
@@ -198,7 +173,7 @@ def _policy(policy: Facts) -> Sequence[Cell]:
     files = listed([link("weights", policy["address"]), link("card", policy["card"])])
     return (
         [nodes.strong("", name), f"Δt = {policy['delta_t']:g}", f"mfc_lb {policy['version']}"],
-        [time, f"chosen: {policy['chosen']}", reached, *_circumstances(policy["computed"])],
+        [time, f"chosen: {policy['chosen']}", reached, *circumstances(policy["computed"])],
         [files, _digest(policy["sha256"])],
     )
 
@@ -212,8 +187,8 @@ def _recording(recording: Facts) -> Sequence[Cell]:
     counted = f"{recording['jobs']} jobs, {recording['events']} events"
     files = listed([link("log", recording["address"]), link("card", recording["card"])])
     return (
-        [nodes.strong("", recording["name"]), *_assignments(recording["setting"]), counted],
-        [*_circumstances(recording["computed"]), nodes.literal("", recording["command"])],
+        [nodes.strong("", recording["name"]), assignments(recording["setting"]), counted],
+        [*circumstances(recording["computed"]), nodes.literal("", recording["command"])],
         [files, _digest(recording["sha256"])],
     )
 
@@ -229,16 +204,9 @@ def _notebook(notebook: Facts) -> Sequence[Cell]:
     shown = [f"stored: {', '.join(notebook['results'])}"] if notebook["results"] else []
     return (
         [link(notebook["title"], f"{notebook['name']}.html"), f"size {notebook['size']}"],
-        _assignments(notebook["parameters"]) or "none",
+        assignments(notebook["parameters"]) or "none",
         [figures, *shown, f"values: {', '.join(counted) or 'none'}"],
     )
-
-
-def _assignments(given: Facts) -> list[str]:
-    """Return settings as one line, which does not break at an equals sign."""
-    texts = (f"{name}{_NO_BREAK}={_NO_BREAK}{value}" for name, value in given.items())
-    line = "; ".join(texts)
-    return [line] if line else []
 
 
 _TABLES: Mapping[str, Callable[[Any], nodes.table]] = {

@@ -10,9 +10,10 @@ from urllib.parse import unquote, urldefrag, urlparse
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 from playwright.sync_api import TimeoutError as StillWaiting
 
+from mfc_lb.companion.pdf import BROWSERS
 from tests.book.accessibility import violations
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 NO_CHROMIUM = "no Chromium is installed"
 
 FLAGS = (

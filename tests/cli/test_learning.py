@@ -260,7 +260,7 @@ def test_no_file_is_replaced_unless_it_is_named(call, refused):
         (["--seed", "-1"], ["--seed", "got -1"]),
         (["--delta-t", "0"], ["--delta-t", "got 0.0"]),
         (["--arrival-rates", "1,2,3"], ["--arrival-kernel", "3 x 3"]),
-        (["--buffer-size", "100", "--num-choices", "3"], ["number of state tuples must be", "32768"]),
+        (["--buffer-size", "100", "--num-choices", "3"], ["number of state tuples", "32768"]),
         (["--output", "policy.npz"], ["--output", "ends in .safetensors", "policy.npz"]),
         (["--output", "nowhere/mf.safetensors"], ["--output", "folder that exists"]),
         (["--runs", "5"], ["--runs"]),

@@ -238,5 +238,5 @@ def test_an_objective_may_be_a_word():
 
 
 def test_a_system_too_large_to_train_is_refused():
-    with pytest.raises(InvalidInput, match="number of state tuples must be at most 32768 for training"):
+    with pytest.raises(InvalidInput, match="number of state tuples must be at most 32768"):
         train_pathwise(SystemParameters(buffer_size=181, num_choices=2))
