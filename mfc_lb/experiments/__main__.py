@@ -23,7 +23,7 @@ _console = Console()
 #: Names of what is stored, beside those of the experiments.
 POLICIES, TRACES, LIVE_CLUSTER = _OTHERS = ("policies", "traces", "live_cluster")
 
-_size = click.option("--size", default="quick", show_default=True, help="quick or paper.")
+_SIZES = click.Choice(["quick", "paper"])
 _processes = click.option(
     "--processes", default=-1, show_default=True, help="Number of processes; -1: one per core."
 )
@@ -60,7 +60,7 @@ def list_command() -> None:
 
 @cli.command("run")
 @click.argument("name")
-@_size
+@click.option("--size", type=_SIZES, default="quick", show_default=True)
 @_processes
 @_dask
 @_output
@@ -104,8 +104,15 @@ def record_live_command(names: tuple[str, ...], output: Path | None) -> None:
 
 
 @cli.command("reproduce")
-@click.option("--size", default="paper", show_default=True, help="quick or paper.")
-@click.option("--only", "names", multiple=True, metavar="NAME", help="Result; repeatable.")
+@click.option("--size", type=_SIZES, default="paper", show_default=True)
+@click.option(
+    "--only",
+    "names",
+    type=click.Choice([*EXPERIMENTS, *_OTHERS]),
+    multiple=True,
+    metavar="NAME",
+    help=f"{', '.join([*EXPERIMENTS, *_OTHERS])}; repeatable.  [default: all]",
+)
 @click.option(
     "--differences",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -17,12 +17,14 @@ def test_list_names_every_experiment_and_its_state(command):
     ("arguments", "message"),
     [
         (["run", "nonsense"], "experiment must be one of"),
-        (["run", "comparison", "--size", "big"], "size must be 'quick' or 'paper', got 'big'"),
+        (["run", "comparison", "--size", "big"], "'--size': 'big' is not one of 'quick', 'paper'"),
+        (["reproduce", "--only", "traces", "--size", "big"], "'big' is not one of"),
         (["run", "comparison", "--processes", "0"], "processes must be an integer >= 1, got 0"),
         (["run", "comparison", "--processes", "two"], "not a valid integer"),
         (["run", "trajectories", "--output", "/dev/null/x"], "results cannot be written"),
         (["run"], "Missing argument 'NAME'"),
-        (["reproduce", "--only", "nonsense"], "experiment must be one of"),
+        (["reproduce", "--only", "nonsense"], "'nonsense' is not one of 'trajectories', "),
+        (["reproduce", "--only", "nonsense"], "'policies', 'traces', 'live_cluster'"),
         (["recompute"], "No such command"),
     ],
 )
