@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from mfc_lb.experiments.differences import Difference, differences, misfit
 from mfc_lb.experiments.experiment import Experiment
-from mfc_lb.experiments.runner import run
+from mfc_lb.experiments.runner import locked, run
 from mfc_lb.experiments.storage import State, StoredResult, read_json
 
 #: What a stored file says of itself, and how that stands.
@@ -77,7 +76,10 @@ def reproduce(
     processes: int = -1,
     dask: str | None = None,
 ) -> list[Verdict]:
-    """Recompute experiments into a temporary folder and compare with what is stored.
+    """Recompute experiments and compare with what is stored.
+
+    A run that is killed goes on where it stopped when it is started again: what is recomputed is in
+    a hidden folder beside the stored results, until all of it has been compared.
 
     Parameters
     ----------
@@ -86,7 +88,7 @@ def reproduce(
     size : str
         Name of the size.
     folder : Path
-        Of the stored results; nothing in it is changed.
+        Of the stored results, which are not changed.
     processes : int, optional
         Number of processes; by default one per core.
     dask : str, optional
@@ -98,9 +100,9 @@ def reproduce(
         One for each experiment.
     """
     verdicts = []
-    for experiment in experiments:
-        with TemporaryDirectory(prefix="mfc_lb-") as scratch:
-            fresh = run(experiment, size, Path(scratch), processes=processes, dask=dask)
+    with locked(folder / ".reproduction") as scratch:
+        for experiment in experiments:
+            fresh = run(experiment, size, scratch, processes=processes, dask=dask)
             verdicts.append(_judge(StoredResult(folder, experiment, size), fresh))
     return verdicts
 

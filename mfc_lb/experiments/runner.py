@@ -76,7 +76,7 @@ def run(
     num_processes = check_processes(processes, dask)
     stored = StoredResult(folder, experiment, size)
     # Another process may be at the same work: whoever comes second waits and then finds it done.
-    with _locked(folder / f".{stored.name}.work") as work:
+    with locked(folder / f".{stored.name}.work") as work:
         if stored.state is not State.CURRENT:
             _fill(stored, work, num_processes, dask)
     return stored
@@ -114,7 +114,6 @@ def _discard_stale_cells(work: Path, now: dict[str, Any]) -> None:
             _log.info("%s: discarding cells that other inputs gave", now["experiment"])
         for path in stale:
             path.unlink()
-        (work / ".gitignore").write_text("*\n", "utf-8")
         write_json(origin, now)
 
 
@@ -204,13 +203,15 @@ def _file(work: Path, key: str) -> Path:
 
 
 @contextmanager
-def _locked(work: Path) -> Iterator[Path]:
+def locked(work: Path) -> Iterator[Path]:
     """Give a folder that no other process uses, and remove it if the block succeeds.
 
-    The lock is on the folder itself. It ends with the process, however that ends.
+    The lock is on the folder itself. It ends with the process, however that ends. What an earlier
+    process left in the folder is still there.
     """
     descriptor = _lock(work)
     try:
+        (work / ".gitignore").write_text("*\n", "utf-8")
         yield work
         shutil.rmtree(work)
     finally:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments import find
 from mfc_lb.experiments.experiment import Cell, Experiment
 from mfc_lb.experiments.folders import results_folder
+from mfc_lb.experiments.reproduction import reproduce
 from mfc_lb.experiments.runner import _timed, run
 from mfc_lb.experiments.storage import (
     State,
@@ -75,6 +76,24 @@ def test_interrupted_run_computes_only_what_is_missing(tmp_path):
     assert stored.read().value.tolist() == [0.5] * 14 + [
         pytest.approx(square(n, 7, os.devnull)["square"], rel=1e-9) for n in range(14, 20)
     ]
+
+
+def test_an_interrupted_reproduction_goes_on(tmp_path):
+    log, folder = tmp_path / "log", tmp_path / "results"
+    run(make(tmp_path / "first", Size(3)), "quick", folder, processes=1)
+    whole, interrupted = make(log, Size(3)), replace(make(log, Size(20)), name="more")
+    with pytest.raises(RuntimeError, match="cell 13"):
+        reproduce([whole, interrupted], "quick", folder, processes=1)
+    once = [0, 1, 2, *range(13, 20)]
+    assert computed(log) == once
+    assert [verdict.agrees for verdict in reproduce([whole], "quick", folder, processes=1)] == [
+        True
+    ]
+    assert computed(log) == once
+    assert not (folder / ".reproduction").exists()
+    # What has been compared is forgotten: the next reproduction computes from nothing.
+    reproduce([whole], "quick", folder, processes=1)
+    assert computed(log) == sorted([*once, 0, 1, 2])
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"seconds": 1.0'])
