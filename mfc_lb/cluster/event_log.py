@@ -36,19 +36,36 @@ def log_bytes(log: EventLog) -> bytes:
     return delimited(header) + encode_events(log.events) + delimited(end)
 
 
-def write_log(log: EventLog, path: Path) -> None:
+def write_log(log: EventLog, path: str | Path) -> None:
     """Write a log to a file, which appears whole or not at all.
+
+    Parameters
+    ----------
+    log : EventLog
+        Of a simulation or of a live cluster.
+    path : str or Path
+        Where to.
 
     Raises
     ------
     OSError
         If the file cannot be written.
     """
-    write_whole(path, log_bytes(log))
+    write_whole(Path(path), log_bytes(log))
 
 
-def read_log(path: Path) -> EventLog:
+def read_log(path: str | Path) -> EventLog:
     """Read the log of a simulation or of a live cluster.
+
+    Parameters
+    ----------
+    path : str or Path
+        Of a file that `write_log` or a balancer wrote.
+
+    Returns
+    -------
+    EventLog
+        The log.
 
     Raises
     ------
@@ -57,7 +74,7 @@ def read_log(path: Path) -> EventLog:
     OSError
         If the file cannot be read.
     """
-    return parse_log(path.read_bytes(), str(path))
+    return parse_log(Path(path).read_bytes(), str(path))
 
 
 def parse_log(content: bytes, name: str = "log") -> EventLog:

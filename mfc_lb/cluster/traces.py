@@ -125,12 +125,12 @@ class Trace:
 
         return pd.DataFrame(self._columns(), copy=True)
 
-    def write_csv(self, path: Path) -> None:
+    def write_csv(self, path: str | Path) -> None:
         """Write the trace to a CSV file, which appears whole or not at all.
 
         Parameters
         ----------
-        path : Path
+        path : str or Path
             Where to; compressed if its name ends in ``.gz``. The same trace gives the same bytes.
 
         Raises
@@ -139,8 +139,9 @@ class Trace:
             If the file cannot be written.
         """
         content = self.to_frame().to_csv(index=False, lineterminator="\n").encode()
-        packed = path.suffix.lower() == ".gz"
-        write_whole(path, gzip.compress(content, compresslevel=6, mtime=0) if packed else content)
+        packed = str(path).lower().endswith(".gz")
+        content = gzip.compress(content, compresslevel=6, mtime=0) if packed else content
+        write_whole(Path(path), content)
 
     def _columns(self) -> dict[str, Times]:
         return {name: getattr(self, name) for name in COLUMNS}

@@ -11,12 +11,16 @@ WORK = (
     "mfc_lb: load balancing with delayed information, from finite systems to their mean-field limit"
 )
 LICENCE = "MIT"
+#: In which this version was released.
+YEAR = 2026
 
 _FORMULA = re.compile(r"(\$[^$]*\$)")
 _WRAP = TextWrapper(
     width=80, subsequent_indent="    ", break_on_hyphens=False, break_long_words=False
 )
 _SPECIAL = re.compile(r"[#%&_]")
+# Of the formulas in titles, what is no plain text yet.
+_PLAIN = {"\\lambda": "λ", "\\nu": "ν", "\\lVert ": "‖", " \\rVert": "‖", "\\max": "max", "^2": "²"}
 
 
 def bibtex(identifier: str, title: str, changes: Mapping[str, str]) -> str:
@@ -39,6 +43,7 @@ def bibtex(identifier: str, title: str, changes: Mapping[str, str]) -> str:
       title = {Drops in \% against $T_0$},
       howpublished = {Figure drops-by-delay (size=paper) in mfc\_lb: load balancing
         with ...},
+      year = {...},
       note = {Version ...},
     }
     """
@@ -47,6 +52,7 @@ def bibtex(identifier: str, title: str, changes: Mapping[str, str]) -> str:
         "author": f"{{{_escaped(AUTHOR)}}}",
         "title": _escaped(title),
         "howpublished": _escaped(where),
+        "year": str(YEAR),
         "note": f"Version {mfc_lb.__version__}",
     }
     lines = [_WRAP.fill(f"  {name} = {{{value}}},") for name, value in fields.items()]
@@ -54,9 +60,22 @@ def bibtex(identifier: str, title: str, changes: Mapping[str, str]) -> str:
 
 
 def plain_citation(identifier: str, title: str, changes: Mapping[str, str]) -> str:
-    """Return a citation in words; parameters as for `bibtex`."""
+    r"""Return a citation in words; parameters as for `bibtex`.
+
+    Examples
+    --------
+    >>> print(plain_citation("rates", r"Rates $\lambda(z)$ with $N = M^2$", {}))
+    The mfc_lb developers (...). Rates λ(z) with N = M². Figure rates in mfc_lb: ...
+    """
     where = f"Figure {_name(identifier, changes)} in {WORK}"
-    return f"{AUTHOR}. {title}. {where}. Version {mfc_lb.__version__}."
+    words = _FORMULA.sub(lambda formula: _in_words(formula[0][1:-1]), title)
+    return f"{AUTHOR} ({YEAR}). {words}. {where}. Version {mfc_lb.__version__}."
+
+
+def _in_words(formula: str) -> str:
+    for tex, plain in _PLAIN.items():
+        formula = formula.replace(tex, plain)
+    return re.sub(r"[{}]", "", formula)
 
 
 def _name(identifier: str, changes: Mapping[str, str]) -> str:

@@ -8,6 +8,8 @@ _ICON_SCRIPT = re.compile(r'\s*<script src="[^"]*fontawesome[^"]*"></script>')
 _ICON_RULE = re.compile(r'((?:\.fa-[\w-]+:{1,2}before,?)+)\{content:"[^"]*"\}')
 _ICON_NAME = re.compile(r"\bfa-[\w-]+")
 _CODE_POINT = re.compile(r"\\([ef][0-9a-f]{3})\b")
+# An icon may also stand in a style sheet as the character itself.
+_ICON = re.compile("[\ue000-\uf8ff]")
 _DENSE_SOURCE = re.compile(r'url\([^)]*\.woff2\) format\("woff2"\),')
 _PICTURE = re.compile(r'(?<=src=")(_images/[\w.-]+)\.png(?=")')
 
@@ -40,7 +42,9 @@ def _keep_used_icons(pages: Path, folder: Path) -> None:
         style.read_text("utf-8"),
     )
     style.write_text(_DENSE_SOURCE.sub("", kept), "utf-8")
-    code_points = {int(code, 16) for code in _CODE_POINT.findall("\n".join([kept, *texts]))}
+    everything = "\n".join([kept, *texts])
+    code_points = {int(code, 16) for code in _CODE_POINT.findall(everything)}
+    code_points |= set(map(ord, _ICON.findall(everything)))
     for font in (folder / "webfonts").glob("*.ttf"):
         _keep_glyphs(font, code_points)
         font.with_suffix(".woff2").unlink(missing_ok=True)

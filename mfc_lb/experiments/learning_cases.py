@@ -322,7 +322,7 @@ def scores_along_path(
     )
 
 
-def share_of_level(scores: pd.DataFrame) -> float:
+def shares_of_level(scores: pd.DataFrame) -> "pd.Series[float]":
     """Return how much of the movement of a policy's scores the arrival level alone explains.
 
     Parameters
@@ -332,14 +332,15 @@ def share_of_level(scores: pd.DataFrame) -> float:
 
     Returns
     -------
-    float
-        One minus the variance within the levels over the whole variance, each summed over the
-        fillings; one if the scores do not move at all.
+    Series
+        By filling, one minus the variance within the levels over the whole variance, and one where
+        the score does not move; as ``"all"``, the same with the variances summed over the fillings.
     """
-    total = scores.groupby("filling").score.var(ddof=0).sum()
     means = scores.groupby(["filling", "arrival_rate"]).score.transform("mean")
-    within = scores.assign(rest=scores.score - means).groupby("filling").rest.var(ddof=0).sum()
-    return float(1.0 - within / total) if total > 0.0 else 1.0
+    parts = scores.assign(within=scores.score - means).groupby("filling")[["score", "within"]]
+    variances = parts.var(ddof=0)
+    variances.loc["all"] = variances.sum()
+    return (1.0 - variances.within / variances.score).where(variances.score > 0.0, 1.0)
 
 
 def _require_one_class(parameters: SystemParameters) -> None:

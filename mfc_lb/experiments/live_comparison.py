@@ -107,6 +107,45 @@ def differences(run: LiveRun) -> dict[str, float]:
     }
 
 
+def moved_by_seed(run: LiveRun, num_runs: int = 20) -> tuple[int, int]:
+    """Return how many jobs another seed sends to another worker, in simulations.
+
+    Parameters
+    ----------
+    run : LiveRun
+        With a balancer that draws.
+    num_runs : int, >= 2
+        Simulations: that with the seed of the live run, and others, which are compared with it.
+
+    Returns
+    -------
+    fewest, most : int
+        Over the other simulations.
+    """
+    own, *others = run.simulations(check_int("num_runs", num_runs, 2))
+    counts = [int(np.count_nonzero(other.worker != own.worker)) for other in others]
+    return min(counts), max(counts)
+
+
+def within_simulations(curves: pd.DataFrame) -> pd.Series:
+    """Return in which fraction of the windows a live run is between its simulations.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        See `curves`.
+
+    Returns
+    -------
+    Series
+        By ``measure``.
+    """
+    windows = curves.set_index(["measure", "window_start"])
+    live, simulated = (windows[windows.source == name] for name in ("live", "simulated"))
+    inside = live.estimate.between(simulated.lowest, simulated.highest)
+    return inside.groupby("measure").mean()
+
+
 def loads_around_loss(run: LiveRun) -> pd.DataFrame:
     """Return the load of the worker that was killed, and the mean load of the others.
 

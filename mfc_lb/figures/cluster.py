@@ -77,7 +77,7 @@ def load_curves(table: "pd.DataFrame") -> "Figure":
             _draw_curves(panel, here, lines, UNITS["s"] / UNITS[unit])
         row[0].set_ylabel(_row_label(trace) if len(traces) > 1 else LOAD_LABEL)
     for panel, title in zip(axes[0], MOMENT_TITLES.values(), strict=True):
-        panel.set_title(title)
+        panel.set_title(f"{title}\n({LOAD_LABEL})" if len(traces) > 1 else title)
         panel.set_ylim(0, None)
     figure.align_ylabels(axes[:, 0])
     figure.supxlabel(f"time since the first arrival ({plural_unit(unit)})", fontsize="medium")

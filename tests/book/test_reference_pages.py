@@ -95,3 +95,4 @@ def test_the_companion_is_cited_as_in_the_citation_file(book, text):
     page = " ".join(text("cite").replace("\\_", "_").split())
     assert f"title = {{{citation['title']}}}" in page
     assert f"version = {{{citation['version']}}}" in page
+    assert f"year = {{{citation['date-released'].year}}}" in page

@@ -149,9 +149,9 @@ FROZEN = "2f7a973d7fa00f0f85740d5f78cea1d35614d21e1057a46cbdd48fe899b2cc21"
 def test_log_is_read_back(log, content, tmp_path):
     assert_same(parse_log(content), log)
     path = tmp_path / "run.log"
-    write_log(log, path)
+    write_log(log, str(path))
     assert path.read_bytes() == content
-    assert_same(read_log(path), log)
+    assert_same(read_log(str(path)), log)
 
 
 @pytest.mark.parametrize("horizon", [0, 100])

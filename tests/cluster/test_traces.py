@@ -89,7 +89,7 @@ def test_a_trace_is_read_as_it_was_written(name, jobs, tmp_path_factory):
 def test_file_is_plain_csv(tmp_path):
     trace = Trace.from_arrays([5, 0], [1, 2], [10, 20])
     trace.write_csv(tmp_path / "new" / "t.csv")
-    trace.write_csv(tmp_path / "t.csv.gz")
+    trace.write_csv(str(tmp_path / "t.csv.gz"))
     expected = b"job_id,arrival_time_us,service_time_us\n20,0,2\n10,5,1\n"
     assert (tmp_path / "new" / "t.csv").read_bytes() == expected
     assert gzip.decompress((tmp_path / "t.csv.gz").read_bytes()) == expected

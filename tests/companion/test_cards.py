@@ -8,7 +8,7 @@ import yaml
 
 from mfc_lb.companion import find_figure
 from mfc_lb.companion.cards import LIVE, RECOMPUTED, make_cards
-from mfc_lb.companion.citations import AUTHOR, LICENCE, WORK
+from mfc_lb.companion.citations import AUTHOR, LICENCE, WORK, YEAR
 from mfc_lb.companion.execution import PARAMETERS_FILE, Run
 from mfc_lb.companion.figure_files import FIGURE_FORMATS
 from mfc_lb.companion.records import FIGURES_FILE, write_json
@@ -96,6 +96,7 @@ def test_author_title_and_licence_are_those_of_the_citation_file():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert [entry["name"] for entry in citation["authors"]] == [AUTHOR]
     assert (citation["title"], citation["license"]) == (WORK, LICENCE)
+    assert citation["date-released"].year == YEAR
     assert (ROOT / "LICENSE").read_text("utf-8").startswith(LICENCE)
 
 

@@ -46,6 +46,15 @@ def test_icons_that_are_used_stay(pages):
     assert "<script" not in (pages / "page.html").read_text("utf-8")
 
 
+@pytest.mark.parametrize("bell", ["\uf0f3", r"\f0f3"])
+def test_an_icon_in_a_style_stays_however_it_is_written(pages, bell):
+    (pages / "_static" / "theme.css").write_text(f'.admonition{{--icon:"{bell}"}}', "utf-8")
+    lighten(pages)
+    (folder,) = pages.glob("_static/vendor/fontawesome/*")
+    with TTFont(folder / "webfonts" / "a.ttf") as font:
+        assert set(font.getBestCmap()) == {0xF0C9, 0xF0F3}
+
+
 def test_pictures_keep_every_pixel(pages):
     with Image.open(pages / "_images" / "p.png") as image:
         before = np.asarray(image.convert("RGBA"))

@@ -136,11 +136,15 @@ def test_scores_along_a_path_are_relative_to_the_empty_queue() -> None:
     assert table.time.tolist() == [0.0] * 3 + [10.0] * 3
     assert table.arrival_rate.tolist() == [0.9] * 3 + [0.6] * 3
     assert table.score.tolist() == [0.0, -0.5, -2.0, 0.0, -2.0, -3.0]
-    assert cases.share_of_level(table) == pytest.approx(1.0)
+    assert cases.shares_of_level(table).to_dict() == pytest.approx({0: 1, 1: 1, 2: 1, "all": 1})
 
 
 def test_share_of_level_is_the_share_of_the_variance_between_levels() -> None:
-    rows = {"filling": 1, "arrival_rate": [0.9, 0.9, 0.6, 0.6], "score": [3.0, 1.0, -1.0, -3.0]}
+    rates = {"arrival_rate": [0.9, 0.9, 0.6, 0.6]}
     # Around the means 2 and -2 the variance is 1, around their mean it is 5.
-    assert cases.share_of_level(pd.DataFrame(rows)) == pytest.approx(0.8)
-    assert cases.share_of_level(pd.DataFrame(rows | {"score": 0.0})) == 1.0
+    one = pd.DataFrame(rates | {"filling": 1, "score": [3.0, 1.0, -1.0, -3.0]})
+    # Here the levels explain nothing, and the variance is 4.
+    two = pd.DataFrame(rates | {"filling": 2, "score": [2.0, -2.0, 2.0, -2.0]})
+    still = pd.DataFrame(rates | {"filling": 0, "score": 0.0})
+    shares = cases.shares_of_level(pd.concat([still, one, two]))
+    assert shares.to_dict() == pytest.approx({0: 1.0, 1: 0.8, 2: 0.0, "all": 4 / 9})

@@ -11,6 +11,7 @@ from mfc_lb.cluster.rpc.errors import ClusterFailure
 from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments import live_cluster, live_comparison, live_records
 from mfc_lb.experiments.live_cluster import LiveRun, LiveSetting, load_gap, require_right
+from mfc_lb.experiments.trace_study import CURVES
 
 SETTING = LiveSetting(workers=3, cores=2)
 NUM_JOBS = 60
@@ -38,6 +39,23 @@ def test_a_simulation_is_a_live_run_without_jitter(balancer):
     found = live_comparison.differences(run)
     assert (found["moved"], found["shift"]) == (0, 0.0)
     assert found["response_live"] == found["response_simulated"] > 0.3
+
+
+def test_another_seed_moves_jobs_of_a_balancer_that_draws():
+    run = as_live(replace(SETTING, balancer="random"))
+    fewest, most = live_comparison.moved_by_seed(run, 6)
+    own, *others = run.simulations(6)
+    assert fewest == min((other.worker != own.worker).sum() for other in others)
+    # Of 60 jobs two of three, 40, give or take five times 3.7.
+    assert 21 < fewest <= most < 59
+
+
+def test_a_simulation_is_between_simulations():
+    curves = live_comparison.curves(as_live(replace(SETTING, balancer="random")), 3, 10)
+    within = live_comparison.within_simulations(curves)
+    assert within.to_dict() == dict.fromkeys(CURVES, 1.0)
+    beyond = curves.estimate.where(curves.source == "simulated", 99.0)
+    assert not live_comparison.within_simulations(curves.assign(estimate=beyond)).any()
 
 
 # --- what is wrong is told --------------------------------------------------------------------
