@@ -4,7 +4,7 @@
 (() => {
   const BOXES = [
     ["pre", "Code or output"],
-    [".pst-scrollable-table-container, .cell_output .output", "Table"],
+    [".pst-scrollable-table-container, .cell_output .output, .explore-table", "Table"],
     ["div.math, mjx-container[display]", "Formula"],
   ];
 
@@ -53,15 +53,37 @@
     }
   }
 
-  const FOLDED = ".bd-article details:not([open]):not(.figure-card details)";
-  let opened = [];
+  // The search field lies over the page as a dialog: while it does, the Tab key stays in it, and
+  // what had the focus before gets it back.
+  function watchSearch() {
+    const dialog = document.querySelector(".search-button__wrapper");
+    if (!dialog) return;
+    let opener = null;
+    dialog.addEventListener("focusin", ({relatedTarget}) => {
+      if (!dialog.contains(relatedTarget)) opener = relatedTarget ?? opener;
+    });
+    new MutationObserver(() => {
+      const open = dialog.classList.contains("show");
+      for (const part of document.body.children) if (part !== dialog) part.inert = open;
+      if (!open && document.activeElement === document.body) opener?.focus();
+    }).observe(dialog, {attributeFilter: ["class"]});
+  }
 
-  function unfold() {
+  const FOLDED = ".bd-article details:not([open]):not(.figure-card details)";
+  const root = document.documentElement;
+  let opened = [];
+  let theme;
+
+  // Paper is white, and nothing on it can be unfolded.
+  function prepareForPaper() {
+    theme = root.dataset.theme;
+    root.dataset.theme = "light";
     opened = [...document.querySelectorAll(FOLDED)];
     for (const details of opened) details.open = true;
   }
 
-  function fold() {
+  function backToScreen() {
+    root.dataset.theme = theme;
     for (const details of opened) details.open = false;
   }
 
@@ -70,6 +92,7 @@
     if (event.target.classList?.contains("scrolls-sideways")) markEnd(event.target);
   }, {capture: true, passive: true});
   addEventListener("keydown", closeMenus);
-  addEventListener("beforeprint", unfold);
-  addEventListener("afterprint", fold);
+  addEventListener("DOMContentLoaded", watchSearch);
+  addEventListener("beforeprint", prepareForPaper);
+  addEventListener("afterprint", backToScreen);
 })();

@@ -4,7 +4,8 @@
   const mfcLb = (window.mfcLb = window.mfcLb || {});
 
   const SVG = "http://www.w3.org/2000/svg";
-  const MARGIN = { top: 12, right: 16, bottom: 40, left: 52 };
+  const MARGIN = { top: 12, right: 16, bottom: 44, left: 52 };
+  const [TICK_GAP, NAME_SPACE] = [7, 22]; // beside the numbers of the y-axis, and for its name
   const { grey } = window.mfcLbData;
 
   /** Outlines of the markers, by matplotlib's letters, in a square of side 2. */
@@ -45,6 +46,22 @@
     return Array.from({ length: number }, tick);
   }
 
+  /** Write a number at a tick; a very small one with a power of ten. */
+  function tickLabel(value) {
+    if (value === 0 || Math.abs(value) >= 0.001) return String(value);
+    const [digits, exponent] = value.toExponential().split("e-");
+    return `${digits}·10⁻${exponent.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])}`;
+  }
+
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = "12px sans-serif"; // of all text in figures
+
+  /** Return how far from the left edge the y-axis has to be for its numbers and its name. */
+  function leftMargin(values) {
+    const widest = Math.max(...values.map((value) => pen.measureText(tickLabel(value)).width));
+    return Math.max(MARGIN.left, Math.ceil(widest) + TICK_GAP + NAME_SPACE);
+  }
+
   /** A panel with axes: `x` and `y` map data to its pixels; the rest draws into it. */
   class Panel {
     /**
@@ -54,16 +71,20 @@
      * @param {number} options.height - In pixels.
      * @param {number[]} options.xRange - First and last value on the x-axis.
      * @param {number} options.yMax - Upper end of the y-axis, which starts at 0.
+     * @param {number[]} options.yTicks - Values with a number beside the y-axis.
      * @param {string} options.description - Text alternative.
      * @param {string} options.xLabel
      * @param {string} options.yLabel
      */
-    constructor(host, { width, height, xRange, yMax, description, xLabel, yLabel }) {
-      const [right, bottom] = [width - MARGIN.right, height - MARGIN.bottom];
+    constructor(host, { width, height, xRange, yMax, yTicks, description, xLabel, yLabel }) {
+      const [left, right, bottom] = [
+        leftMargin(yTicks),
+        width - MARGIN.right,
+        height - MARGIN.bottom,
+      ];
       const [from, to] = xRange;
-      this.left = MARGIN.left;
-      this.right = right;
-      this.x = (value) => MARGIN.left + ((value - from) / (to - from)) * (right - MARGIN.left);
+      Object.assign(this, { left, right, yTicks });
+      this.x = (value) => left + ((value - from) / (to - from)) * (right - left);
       this.y = (value) => bottom - (value / yMax) * (bottom - MARGIN.top);
       const viewBox = `0 0 ${width} ${height}`;
       this.svg = element("svg", { viewBox, role: "img", "aria-label": description });
@@ -85,19 +106,20 @@
       this.draw("text", { transform, "text-anchor": "middle" }, yLabel);
     }
 
-    /** Draw both axes, with ticks at the given values. */
-    axes(xTicks, yTicks) {
+    /** Draw both axes, the x-axis with ticks at the given values. */
+    axes(xTicks) {
       const [bottom, top] = [this.y(0), MARGIN.top];
       this.draw("path", { class: "axis", d: `M${this.left},${top}V${bottom}H${this.right}` });
       for (const value of xTicks) {
         const x = this.x(value);
         this.draw("path", { class: "axis", d: `M${x},${bottom}v4` });
-        this.draw("text", { x, y: bottom + 17, "text-anchor": "middle" }, String(value));
+        this.draw("text", { x, y: bottom + 21, "text-anchor": "middle" }, String(value));
       }
-      for (const value of yTicks) {
+      for (const value of this.yTicks) {
         const y = this.y(value);
         this.draw("path", { class: "axis", d: `M${this.left},${y}h-4` });
-        this.draw("text", { x: this.left - 7, y: y + 4, "text-anchor": "end" }, String(value));
+        const place = { x: this.left - TICK_GAP, y: y + 4, "text-anchor": "end" };
+        this.draw("text", place, tickLabel(value));
       }
     }
 
@@ -119,7 +141,7 @@
       });
     }
 
-    /** Draw a line across the panel at a time, with a triangle below it. */
+    /** Draw a line across the panel at a time, with a triangle between it and the ticks' numbers. */
     pointer(x) {
       const [at, bottom] = [this.x(x), this.y(0)];
       this.draw("path", { class: "pointer", d: `M${at},${bottom}V${MARGIN.top}` });

@@ -72,20 +72,29 @@
     history.replaceState(history.state, "", `#${mfcLb.fragmentOf(form)}`);
   }
 
+  /** Tell what was not taken; an empty text takes it back. */
+  function refuse(text) {
+    part("refused").hidden = text === "";
+    part("refused").textContent = text;
+  }
+
   /** Set the controls as a fragment says, and tell what it says that cannot be. */
   function load(fragment) {
     const refused = mfcLb.applyFragment(form, fragment);
-    const some = refused.length > 0;
-    part("refused").hidden = !some;
-    const reason = "Not a setting of this page, or not in its range, so the default is shown";
-    part("refused").textContent = some ? `${reason}: ${refused.join(", ")}.` : "";
+    refuse(mfcLb.refusal(refused, mfcLb.readSettings(form)));
     update();
   }
 
-  /** Return the settings in the page's address; its fragment may also lead to a heading. */
-  function settingsInAddress() {
-    const fragment = location.hash.slice(1);
+  /** Return the settings in an address of the page; its fragment may also lead to a heading. */
+  function settingsIn(address) {
+    const fragment = new URL(address).hash.slice(1);
     return fragment.includes("=") ? fragment : "";
+  }
+
+  /** Follow an address with settings; one that leads to a heading must not lose them. */
+  function follow({ oldURL, newURL }) {
+    if (settingsIn(newURL)) load(settingsIn(newURL));
+    else if (settingsIn(oldURL)) keepInAddress();
   }
 
   /** Show one of the things to try. */
@@ -98,11 +107,14 @@
 
   form.addEventListener("input", ({ target }) => {
     if (!target.checkValidity()) return; // a seed that is being typed
+    refuse("");
     mfcLb.orderRates(form, target.name);
     update();
   });
   form.addEventListener("change", ({ target }) => {
-    if (!target.checkValidity()) target.value = state.settings[target.name];
+    const kept = state.settings[target.name];
+    if (!target.checkValidity()) refuse(mfcLb.notTaken(target, kept));
+    if (target.type === "number") target.value = kept; // "007" is 7
     keepInAddress();
   });
   form.addEventListener("submit", (event) => event.preventDefault());
@@ -114,7 +126,7 @@
     button.addEventListener("click", tryOut);
     button.hidden = false;
   }
-  window.addEventListener("hashchange", () => settingsInAddress() && load(settingsInAddress()));
+  window.addEventListener("hashchange", follow);
 
   /** Draw the figures as wide as the page, so that their letters have one size on all screens. */
   function fit() {
@@ -125,7 +137,7 @@
   form.hidden = false;
   mfcLb.showLegend();
   fit();
-  load(settingsInAddress());
+  load(settingsIn(location.href));
   new ResizeObserver(fit).observe(form);
 
   Object.assign(mfcLb, { compute, shown: () => state });

@@ -27,8 +27,9 @@
   function accept(form, name, text) {
     const control = form.elements.namedItem(name);
     const before = control.value;
-    control.value = text;
-    const taken = control.value === text || (text !== "" && Number(control.value) === Number(text));
+    const plain = text === "" || Number.isNaN(Number(text)) ? text : String(Number(text));
+    control.value = plain;
+    const taken = control.value === plain || (text !== "" && Number(control.value) === Number(text));
     const valid = taken && (!control.checkValidity || control.checkValidity());
     if (!valid) control.value = before;
     return valid;
@@ -57,19 +58,20 @@
    * Set the controls: those that a fragment names to its values, all others to their defaults.
    * @param {HTMLFormElement} form
    * @param {string} fragment - Such as `dt=10&policy=jsq`.
-   * @returns {string[]} Names that are unknown or whose value is not allowed.
+   * @returns {{outside: string[], unknown: string[], crossed: boolean}} Names whose value is not
+   *     allowed, names that are none of a setting, and whether the low rate was above the high one.
    */
   function applyFragment(form, fragment) {
     form.reset();
     const given = new Map(new URLSearchParams(fragment));
-    const refused = [];
+    const outside = [];
     for (const name of Object.keys(readSettings(form))) {
       limitEpoch(form);
-      if (given.has(name) && !accept(form, name, given.get(name))) refused.push(name);
+      if (given.has(name) && !accept(form, name, given.get(name))) outside.push(name);
       given.delete(name);
     }
-    if (orderRates(form, "high")) refused.push("low");
-    return [...refused, ...given.keys()];
+    const unknown = [...given.keys()].filter((name) => name !== "");
+    return { outside, unknown, crossed: orderRates(form, "high") };
   }
 
   Object.assign(mfcLb, { readSettings, fragmentOf, limitEpoch, orderRates, applyFragment });

@@ -88,6 +88,7 @@
       height,
       xRange,
       yMax: 1,
+      yTicks: [0, 0.5, 1],
       xLabel: TIME,
       yLabel: panelName === "fractions" ? "fraction of queues" : "random",
       description:
@@ -99,7 +100,7 @@
     drawNews(panel, shown, dt);
     drawDemand(panel, shown, state);
     panel.pointer(epoch * dt);
-    panel.axes(mfcLb.ticks(...xRange, 5), [0, 0.5, 1]);
+    panel.axes(mfcLb.ticks(...xRange, 5));
   }
 
   /** Mark the times of news, unless they are too many to be told apart. */
@@ -135,7 +136,8 @@
       height: 250,
       xRange: [-0.5, nu.length - 0.5],
       yMax,
-      xLabel: "packets in a queue at the last news",
+      yTicks: mfcLb.ticks(0, yMax, 4),
+      xLabel: "packets at the last news",
       yLabel: "arrival rate",
       description:
         `Arrival rates of queues with 0 to ${nu.length - 1} packets at the last news, ` +
@@ -150,7 +152,7 @@
       0.6,
     );
     drawMarkedLine(panel, rates, policy, 1);
-    panel.axes([...nu.keys()], mfcLb.ticks(0, yMax, 4));
+    panel.axes([...nu.keys()]);
   }
 
   /** Draw the fractions of the queues as bars. */
@@ -171,15 +173,21 @@
     }
   }
 
+  /** Return where an axis ends for values that are not negative. */
+  function endAbove(values) {
+    return 1.05 * Math.max(...values) || 1;
+  }
+
   /** Draw the drops of each epoch, of the chosen policy and of random routing. */
   function showEpochDrops({ settings, levels, runs }) {
     const { policy, dt, epoch } = settings;
     const end = levels.length * dt;
-    const yMax = 1.05 * Math.max(1e-6, ...runs[policy].drops, ...runs.random.drops);
+    const yMax = endAbove([...runs[policy].drops, ...runs.random.drops]);
     const panel = openPanel("epoch-drops", {
       height: 190,
       xRange: [0, end],
       yMax,
+      yTicks: mfcLb.ticks(0, yMax, 4),
       xLabel: TIME,
       yLabel: "drops per epoch",
       description:
@@ -194,7 +202,7 @@
       panel.line(steps, lineStyle(name, policy));
     }
     panel.pointer(epoch * dt);
-    panel.axes(mfcLb.ticks(0, end, 5), mfcLb.ticks(0, yMax, 4));
+    panel.axes(mfcLb.ticks(0, end, 5));
   }
 
   /** The chosen policy's line is strong, the others' are faint. */
@@ -211,11 +219,12 @@
   function showTotalDrops({ settings, levels, runs }) {
     const { policy, dt, epoch } = settings;
     const totals = POLICIES.map((name) => sum(runs[name].drops));
-    const [end, yMax] = [levels.length * dt, 1.05 * Math.max(1e-6, ...totals)];
+    const [end, yMax] = [levels.length * dt, endAbove(totals)];
     const panel = openPanel("total-drops", {
       height: 250,
       xRange: [0, end],
       yMax,
+      yTicks: mfcLb.ticks(0, yMax, 4),
       xLabel: TIME,
       yLabel: "drops so far",
       description:
@@ -232,7 +241,7 @@
       panel.svg.append(mfcLb.marker(looks[name], panel.x(end), panel.y(lost)));
     }
     panel.pointer(epoch * dt);
-    panel.axes(mfcLb.ticks(0, end, 5), mfcLb.ticks(0, yMax, 4));
+    panel.axes(mfcLb.ticks(0, end, 5));
   }
 
   /** Write what the bands' colours mean. */

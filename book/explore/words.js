@@ -66,5 +66,21 @@
     );
   }
 
+  /** Say what of an address is not shown as it stands there, if anything. */
+  function refusal({ outside, unknown, crossed }, { high }) {
+    const sentences = [
+      outside.length > 0 && `Not in its range, so the default is shown: ${outside.join(", ")}.`,
+      unknown.length > 0 && `Not a setting of this page: ${unknown.join(", ")}.`,
+      crossed && `The rate in low demand cannot be above that in high demand: both are ${high}.`,
+    ];
+    return sentences.filter(Boolean).join(" ");
+  }
+
+  /** Say that what was typed into a field of whole numbers is none of them. */
+  function notTaken({ min, max }, kept) {
+    return `A seed is a whole number from ${min} to ${max}; it stays ${kept}.`;
+  }
+
   Object.assign(mfcLb, { sum, plain, short, percent, change, label, summary, learnedNote });
+  Object.assign(mfcLb, { refusal, notTaken });
 })();

@@ -1,5 +1,6 @@
 """How an error is told: an exit code and one line, in the words of the command line."""
 
+import errno
 import re
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor
@@ -50,6 +51,8 @@ def explain(error: Exception) -> tuple[int, str] | None:
 def _explain_failure(error: Exception) -> tuple[int, str] | None:
     if isinstance(error, MemoryError):
         return FAILED, "there is not enough memory for this; ask for less of it"
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return FAILED, f"nothing more can be written: {error.strerror}"
     if isinstance(error, BrokenExecutor):
         return FAILED, "a process of the run was killed, most likely for want of memory"
     if type(error).__module__ in _FAILURES:

@@ -46,12 +46,12 @@ def _is_card(path: Path) -> bool:
 def _named_rule(text: str, parameters: "SystemParameters", field: str) -> "DecisionRule":
     from mfc_lb import model
 
-    name, colon, beta = text.partition(":")
+    name, colon, _ = text.partition(":")
     if name not in NAMES or (colon and name != "softmin"):
         files = "a .npy, .csv, .json or .safetensors file"
         refuse(field, f"one of random, jsq, sed, softmin:BETA, or {files}", text)
     if name == "softmin":
-        return model.softmin(parameters, _beta(beta, field) if colon else DEFAULT_BETA)
+        return model.softmin(parameters, _beta(text, field) if colon else DEFAULT_BETA)
     by_name = {
         "random": model.random_choice,
         "jsq": model.join_shortest_queue,
@@ -82,9 +82,12 @@ def rule_from_file(name: str, parameters: "SystemParameters", field: str) -> "De
 
 def _beta(text: str, field: str) -> float:
     try:
-        return float(text)
+        beta = float(text.partition(":")[2])
     except ValueError:
-        refuse(field, "softmin:BETA with a number BETA >= 0", f"softmin:{text}")
+        beta = -1.0
+    if not 0 <= beta < float("inf"):
+        refuse(field, "softmin:BETA with a finite number BETA >= 0", text)
+    return beta
 
 
 def _read(path: Path) -> Any:

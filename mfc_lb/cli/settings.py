@@ -73,7 +73,8 @@ def read_effort(given: Given, system: "System") -> Effort:
     processes = given["processes"]
     if processes is None:
         processes = -1 if num_queues * num_epochs * num_runs > LONG_WORK else 1
-    return Effort(num_epochs, num_runs, given["seed"], processes)
+    # More processes than runs would have nothing to do.
+    return Effort(num_epochs, num_runs, given["seed"], min(processes, num_runs))
 
 
 def _read_epochs(given: Given, parameters: "SystemParameters") -> int:

@@ -39,7 +39,8 @@ def new_table(title: str, *columns: str, caption: str | None = None) -> "Table":
         caption_justify="left",
     )
     for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number else "left")
+        # A narrow terminal breaks a number into two lines, but shows all of it.
+        table.add_column(column, justify="right" if number else "left", overflow="fold")
     return table
 
 

@@ -1,6 +1,7 @@
 """Who made the figures, and how to cite one."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from textwrap import TextWrapper
 
@@ -19,6 +20,11 @@ _WRAP = TextWrapper(
     width=80, subsequent_indent="    ", break_on_hyphens=False, break_long_words=False
 )
 _SPECIAL = re.compile(r"[#%&_]")
+# What pdfLaTeX refuses as it stands: Greek letters, and signs with their names in formulas.
+_GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ"
+_SIGNS = {"−": "-", "±": "pm", "×": "times", "·": "cdot", "≤": "le", "≥": "ge", "≈": "approx"}
+_SIGNS |= {"∞": "infty", "→": "to", "‖": "|", "²": "^2", "³": "^3"}
+_REFUSED = re.compile("|".join([*_GREEK, *_SIGNS]))
 # Of the formulas in titles, what is no plain text yet.
 _PLAIN = {"\\lambda": "λ", "\\nu": "ν", "\\lVert ": "‖", " \\rVert": "‖", "\\max": "max", "^2": "²"}
 
@@ -31,7 +37,8 @@ def bibtex(identifier: str, title: str, changes: Mapping[str, str]) -> str:
     identifier : str
         The figure's identifier.
     title : str
-        Its title; formulas between dollar signs are TeX.
+        Its title; formulas between dollar signs are TeX. Greek letters and signs that pdfLaTeX
+        does not know become TeX, too.
     changes : mapping
         The parameters that differ from the notebook's, as text by name.
 
@@ -84,8 +91,23 @@ def _name(identifier: str, changes: Mapping[str, str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Escape what TeX would not print, outside formulas."""
+    """Write as TeX what TeX would not print."""
     parts = _FORMULA.split(text)
     # Every second part is a formula.
-    parts[::2] = [_SPECIAL.sub(r"\\\g<0>", part) for part in parts[::2]]
+    parts[::2] = [_in_tex(_SPECIAL.sub(r"\\\g<0>", part), "${}$") for part in parts[::2]]
+    parts[1::2] = [_in_tex(part, "{} ") for part in parts[1::2]]
     return "".join(parts)
+
+
+def _in_tex(text: str, form: str) -> str:
+    return _REFUSED.sub(lambda found: form.format(_command(found[0])), text)
+
+
+def _command(character: str) -> str:
+    name = _SIGNS.get(character) or _greek(character)
+    return f"\\{name}" if name.isalpha() or name == "|" else name
+
+
+def _greek(letter: str) -> str:
+    name = unicodedata.name(letter).split()[-1].replace("LAMDA", "LAMBDA")
+    return name.capitalize() if letter.isupper() else name.lower()

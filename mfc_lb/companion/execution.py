@@ -18,6 +18,7 @@ from mfc_lb.companion.notebooks import Notebook, find_notebook, load
 from mfc_lb.companion.parameters import Value
 from mfc_lb.companion.records import FIGURES_FILE, FIGURES_FOLDER, read_values, write_json
 from mfc_lb.companion.run_report import Stopwatch, write_run_report
+from mfc_lb.errors import InvalidInput
 
 PARAMETERS_FILE = "parameters.json"
 
@@ -127,6 +128,9 @@ def _execute(notebook: Notebook, parameters: Mapping[str, Value], folder: Path, 
                 resources={"metadata": {"path": str(book.root)}},
             )
         except PapermillExecutionError as error:
+            # A value that was chosen for this run, and that the library refuses: no fault of ours.
+            if error.ename == InvalidInput.__name__ and notebook.deviates(parameters):
+                raise InvalidInput(f"{notebook.name}: {error.evalue}") from None
             raise _failed(notebook.name, error) from None
         except (DeadKernelError, CellTimeoutError, RuntimeError) as error:
             reason = str(error).partition("\n")[0]

@@ -47,12 +47,16 @@ def make_figure(
     book = book or find_book()
     figure = find_figure(identifier, book)
     run_parameters = figure.run_parameters(parameters)
-    _require_writable(output)
+    _require_writable(output, suffix)
     run = _run(Job(figure.notebook, run_parameters, book, book.build / "runs"))
     write_whole(output, _content(figure, suffix, run, book))
 
 
-def _require_writable(output: Path) -> None:
+def _require_writable(output: Path, suffix: str) -> None:
+    if output.suffix.lower() != f".{suffix}":
+        raise InvalidInput(
+            f"output must be a file whose name ends in .{suffix}, got {str(output)!r}"
+        )
     if output.is_dir() or not output.absolute().parent.is_dir():
         raise InvalidInput(f"output must be a file in an existing folder, got {str(output)!r}")
 

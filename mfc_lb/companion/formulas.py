@@ -11,6 +11,7 @@ import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
 
 from mfc_lb.companion.errors import CompanionError
 
@@ -61,6 +62,12 @@ _SCRIPTS = re.compile(
 )
 _ERROR = re.compile(r'data-mjx-error="([^"]*)"')
 
+_DRAWN = re.compile(r"<mjx-math\b.*?</mjx-math>", re.DOTALL)
+_MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
+_TAG = re.compile(r"<[^>]+>")
+_RAISED = str.maketrans("0123456789+-−()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾")
+_LOWERED = str.maketrans("0123456789+-−()aeijknrt", "₀₁₂₃₄₅₆₇₈₉₊₋₋₍₎ₐₑᵢⱼₖₙᵣₜ")
+
 
 def typeset(pages: Path) -> None:
     """Typeset the formulas of all pages in a folder, and leave MathJax's fonts but not its scripts.
@@ -107,3 +114,43 @@ def _keep_only_fonts(mathjax: Path) -> None:
             path.unlink()
         elif path.is_dir() and not any(path.iterdir()):
             path.rmdir()
+
+
+def plain_text(markup: str) -> str:
+    """Return the text of a piece of a finished page, with its formulas in one line each.
+
+    Examples
+    --------
+    >>> plain_text("<em>with</em> <math><msup><mi>M</mi><mn>2</mn></msup></math> agents")
+    'with M² agents'
+    """
+    written = _MATHML.sub(lambda formula: _in_one_line(formula[0]), _DRAWN.sub("", markup))
+    return " ".join(html.unescape(_TAG.sub("", written)).split())
+
+
+def _in_one_line(mathml: str) -> str:
+    return html.escape(_written(ET.fromstring(mathml)))
+
+
+def _written(node: ET.Element) -> str:
+    """Write an element of MathML as text, where a place above or below the line has a meaning."""
+    parts = [_written(child) for child in node]
+    match node.tag.rpartition("}")[2], parts:
+        case "msup", [base, upper]:
+            return base + _moved(upper, "^", _RAISED)
+        case "msub" | "munder", [base, lower]:
+            return base + _moved(lower, "_", _LOWERED)
+        case "msubsup" | "munderover", [base, lower, upper]:
+            return base + _moved(lower, "_", _LOWERED) + _moved(upper, "^", _RAISED)
+        case "mfrac", [above, below]:
+            return f"{above}/{below}"
+        case "msqrt", _:
+            return f"√({''.join(parts)})"
+    return "".join(parts) or (node.text or "").strip()
+
+
+def _moved(script: str, sign: str, table: dict[int, int]) -> str:
+    """Write a superscript or subscript with letters that are one, or else behind a sign."""
+    if all(ord(letter) in table for letter in script):
+        return script.translate(table)
+    return f"{sign}{script}" if len(script) == 1 or script.isalnum() else f"{sign}({script})"

@@ -1,14 +1,16 @@
 """Jupyter Book in a process of its own, with every warning an error."""
 
+import html
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import shorten
 
 from mfc_lb.companion.errors import CompanionError
 from mfc_lb.companion.figure_search import index_figures
-from mfc_lb.companion.formulas import typeset
+from mfc_lb.companion.formulas import plain_text, typeset
 from mfc_lb.companion.kernel import library_path
 from mfc_lb.companion.page_weight import lighten
 
@@ -17,6 +19,15 @@ _PROBLEM = re.compile(r"\b(WARNING|ERROR|CRITICAL|SEVERE|Error|Exception)\b")
 _FONT_PRELOAD = re.compile(r'<link rel="preload" as="font"[^>]*>\s*')
 # An ARIA role that is no longer one; the list of references is a list.
 _ENTRY_ROLE = ('role="doc-biblioentry"', 'role="listitem"')
+# A label that hides from screen readers the words that a fold shows.
+_FOLD_LABEL = re.compile(r'(?<=<summary) aria-label="[^"]*"')
+# Sphinx, docutils and the theme each say it.
+_VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>\s*')
+_TITLE = re.compile(r"(?<=<title>)(.+?) &#8212; \1(?=</title>)")
+# The form on the page itself; the other one, in the dialog, has the same identifier.
+_SEARCH_FORM = re.compile(r'(<div class="bd-search-container">.*?)\bid="search-input"', re.DOTALL)
+_PARAGRAPH = re.compile(r'<article class="bd-article">.*?</h1>.*?<p>(.*?)</p>', re.DOTALL)
+_DESCRIPTION_LENGTH = 160  # characters; search engines show no more
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -57,12 +68,34 @@ def build_html(sources: Path, where: str) -> Path:
         raise CompanionError(f"{where}: the pages have problems\n{summary}", done.stdout)
     pages = sources / "_build" / "html"
     for page in pages.rglob("*.html"):
-        text = _FONT_PRELOAD.sub("", page.read_text("utf-8"))
-        page.write_text(text.replace(*_ENTRY_ROLE), "utf-8")
+        page.write_text(_mended(page.read_text("utf-8")), "utf-8")
     typeset(pages)
+    for page in pages.glob("*.html"):
+        page.write_text(_described(page.read_text("utf-8")), "utf-8")
     lighten(pages)
     index_figures(pages)
     return pages
+
+
+def _mended(page: str) -> str:
+    """Return a page without what its tools say twice or wrongly."""
+    for pattern in (_FONT_PRELOAD, _FOLD_LABEL):
+        page = pattern.sub("", page)
+    first = _VIEWPORT.search(page)
+    if first is not None:
+        page = page[: first.end()] + _VIEWPORT.sub("", page[first.end() :])
+    page = _SEARCH_FORM.sub(r'\1id="search-words"', _TITLE.sub(r"\1", page))
+    return page.replace(*_ENTRY_ROLE)
+
+
+def _described(page: str) -> str:
+    """Return a page that tells search engines its first paragraph."""
+    first = _PARAGRAPH.search(page)
+    words = plain_text(first[1]) if first else ""
+    if not words:
+        return page
+    short = html.escape(shorten(words, _DESCRIPTION_LENGTH, placeholder=" …"))
+    return page.replace("<title>", f'<meta name="description" content="{short}" />\n    <title>', 1)
 
 
 def _problems(output: str, sources: Path) -> list[str]:

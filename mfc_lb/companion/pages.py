@@ -12,7 +12,7 @@ from tqdm import tqdm
 from mfc_lb.companion.cache import Job
 from mfc_lb.companion.checks import check_labels, report
 from mfc_lb.companion.execution import Run, run
-from mfc_lb.companion.expected import read_expected
+from mfc_lb.companion.expected import check_files, read_expected
 from mfc_lb.companion.folders import beside, replacing
 from mfc_lb.companion.html import build_html
 from mfc_lb.companion.location import Book, find_book
@@ -145,6 +145,7 @@ def check_book(book: Book | None = None) -> list[Notebook]:
     _, pages = read_toc(book)
     notebooks = [read_notebook(page) for page in pages if page.suffix == ".ipynb"]
     _check_labels(notebooks)
+    check_files((notebook.name for notebook in notebooks), book)
     _check_values_in_prose(pages, {notebook.name for notebook in notebooks}, book)
     check_typed_numbers(pages, book)
     return notebooks

@@ -15,6 +15,8 @@ Value = int | float | str | bool
 #: What a notebook says of a text that may be anything, such as the name of a file.
 ANY_TEXT = "any text"
 
+# An unknown name that is like no known one is answered with all of them, if they are as few.
+_FEW = 12
 _INTEGER = re.compile(r"[+-]?\d+")
 
 
@@ -132,12 +134,28 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: the nearest known ones, or all."""
+    """Return the end of a message about an unknown name: the nearest known ones, or all if few.
+
+    Examples
+    --------
+    >>> did_you_mean("deltat", ["delta_t", "size"])
+    '; did you mean delta_t?'
+    >>> did_you_mean("news", ["delta_t", "size"])
+    '; there are: delta_t, size'
+    """
     options = list(known)
     near = difflib.get_close_matches(name.lower(), options, cutoff=0.5)
+    if not near and len(options) > _FEW:
+        near = _with_its_words(name, options) or difflib.get_close_matches(name, options, cutoff=0)
     if near:
         return f"; did you mean {' or '.join(near)}?"
     return f"; there are: {', '.join(options) or 'none'}"
+
+
+def _with_its_words(name: str, options: Iterable[str]) -> list[str]:
+    """Return the first three names that have a word of this one."""
+    words = {word for word in re.split(r"[\W_]+", name.lower()) if len(word) > 2}
+    return [option for option in options if any(word in option for word in words)][:3]
 
 
 def as_type(value: object, type_name: str) -> Value | None:

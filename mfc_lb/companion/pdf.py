@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from mfc_lb.companion.errors import CompanionError
+from mfc_lb.companion.formulas import plain_text
 from mfc_lb.companion.location import Book
 from mfc_lb.companion.settings import read_config, read_toc
 from mfc_lb.errors import InvalidInput
@@ -36,9 +37,10 @@ _STYLES = re.compile(r'<link\b[^>]*rel="stylesheet"[^>]*>')
 _HEADING = re.compile(
     r'<h([12])[^>]*>((?:(?!</h).)*?)<a class="headerlink" href="#([^"]*)"', re.DOTALL
 )
-_TAG = re.compile(r"<[^>]+>")
 _ID = re.compile(r'(?<=\s)id="([^"]+)"')
 _SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL)
+# Instead of what scripts do, the paper has what pages say without them.
+_WITHOUT_SCRIPT = re.compile(r"</?noscript>")
 _LINK = re.compile(r'href="(?!https?:|mailto:)([^"#]*)(?:#([^"]*))?"')
 
 _PAGE = """\
@@ -143,7 +145,7 @@ def print_book(
     for _ in ("once to know the numbers of the pages", "once with them"):
         printed = _print(_join(sources, title, subtitle, numbers), pages, browser)
         numbers = _page_numbers(PdfReader(BytesIO(printed)))
-    return _finish(printed, sources, numbers, date)
+    return _finish(printed, sources, numbers, {"/Author": subtitle, **_stamps(date)})
 
 
 def _join(sources: Mapping[str, str], title: str, subtitle: str, numbers: Mapping[str, int]) -> str:
@@ -171,7 +173,7 @@ def _headings(name: str, text: str) -> list[tuple[int, str, str]]:
     if found is None:
         raise CompanionError(f"{name}.html has no article to print")
     return [
-        (int(level), html.unescape(_TAG.sub("", words)).strip(), f"{name}--{place}")
+        (int(level), plain_text(words), f"{name}--{place}")
         for level, words, place in _HEADING.findall(found[1])
     ]
 
@@ -185,7 +187,8 @@ def _content(name: str, text: str, sources: Mapping[str, str]) -> str:
 
     found = _ARTICLE.search(text)
     assert found is not None
-    article = _LINK.sub(moved, _ID.sub(rf'id="{name}--\1"', _SCRIPT.sub("", found[1])))
+    article = _WITHOUT_SCRIPT.sub("", _SCRIPT.sub("", found[1]))
+    article = _LINK.sub(moved, _ID.sub(rf'id="{name}--\1"', article))
     return article.replace('loading="lazy"', "").replace("<details", "<details open")
 
 
@@ -212,9 +215,12 @@ def _page_numbers(reader: "PdfReader") -> dict[str, int]:
 
 
 def _finish(
-    printed: bytes, sources: Mapping[str, str], numbers: Mapping[str, int], date: datetime
+    printed: bytes,
+    sources: Mapping[str, str],
+    numbers: Mapping[str, int],
+    metadata: Mapping[str, str],
 ) -> bytes:
-    """Return the PDF with bookmarks, and with the given date instead of that of its printing."""
+    """Return the PDF with bookmarks, and with more metadata than Chromium's."""
     from pypdf import PdfWriter
 
     writer = PdfWriter(clone_from=BytesIO(printed))
@@ -226,11 +232,16 @@ def _finish(
                 title=words, page_number=numbers.get(place, 1) - 1, parent=parent
             )
             chapter = item if level == 1 else chapter
-    stamp = date.strftime("D:%Y%m%d%H%M%S+00'00'")
-    writer.add_metadata({"/CreationDate": stamp, "/ModDate": stamp})
+    writer.add_metadata(dict(metadata))
     output = BytesIO()
     writer.write(output)
     return output.getvalue()
+
+
+def _stamps(date: datetime) -> dict[str, str]:
+    """Return the metadata that date a PDF, instead of when it was printed."""
+    stamp = date.strftime("D:%Y%m%d%H%M%S+00'00'")
+    return {"/CreationDate": stamp, "/ModDate": stamp}
 
 
 def _commit_time(book: Book) -> datetime:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mfc_lb.companion.figure_files import render, table
+from mfc_lb.companion.value_texts import factors, text_faults
 from mfc_lb.errors import InvalidInput, require
 from mfc_lb.files import write_whole
 
@@ -46,14 +47,16 @@ def record_value(
         The plain value; NumPy scalars are converted.
     text : str, optional
         How the prose shows it, such as ``"28.4 ± 0.1"``; by default four significant digits.
-    standard_error : float, optional
+        Its first number is the value, the value times 100 (in percent) or, without a percent
+        sign, times 1000 (in thousandths); see `mfc_lb.companion.value_texts`.
+    standard_error : float, >= 0, optional
         Of an estimate: another seed would give a value that differs by about this much.
 
     Raises
     ------
     InvalidInput
-        If the value or its standard error is not finite or of another type, or the name is not
-        allowed or taken.
+        If the value or its standard error is not finite or of another type, the text shows
+        another number, or the name is not allowed or taken.
 
     Examples
     --------
@@ -62,16 +65,17 @@ def record_value(
     require(bool(_NAME.fullmatch(name)), "name of a value", name, "like 'drops_at_delta_5'")
     require(text is None or bool(text.strip()), f"text of {name}", text, "not empty")
     plain = _plain(name, value)
+    entry: dict[str, Any] = {"value": plain, "text": text or default_text(plain)}
+    _require_true_text(name, **entry)
+    if standard_error is not None:
+        entry["standard_error"] = _plain_error(name, standard_error)
     folder = run_folder()
     if folder is None:
         return
     values = read_values(folder)
     if name in values:
         raise InvalidInput(f"the value {name!r} is recorded twice in this notebook")
-    values[name] = {"value": plain, "text": text or default_text(plain)}
-    if standard_error is not None:
-        values[name]["standard_error"] = _plain(f"standard error of {name}", standard_error)
-    write_json(folder / VALUES_FILE, values)
+    write_json(folder / VALUES_FILE, values | {name: entry})
 
 
 def record_measurement(name: str, value: float, unit: str) -> None:
@@ -223,6 +227,20 @@ def _plain(name: str, value: object) -> float | str:
     require(allowed and finite, name, value, "a finite float, an int or a str")
     assert isinstance(plain, (int, float, str))
     return plain
+
+
+def _plain_error(name: str, error: float) -> float:
+    plain = _plain(f"standard error of {name}", error)
+    at_least_zero = not isinstance(plain, str) and plain >= 0
+    require(at_least_zero, f"standard error of {name}", error, "a number >= 0")
+    assert not isinstance(plain, str)
+    return plain
+
+
+def _require_true_text(name: str, value: float | str, text: str) -> None:
+    faults = [list(text_faults(value, text, factor)) for factor in factors(text)]
+    if all(faults):
+        raise InvalidInput(f"{name}: {faults[0][0]}")
 
 
 def _save(stem: Path, files: dict[str, bytes]) -> None:

@@ -6,8 +6,11 @@ from typing import Any
 
 from mfc_lb.errors import require
 
-_URL = re.compile(r"https://github\.com/[A-Za-z0-9-]+/[\w.-]+(?<!\.git)")
-_BRANCH = re.compile(r"[\w.-]+")
+# As GitHub allows them: no owner begins with a hyphen, no name is one or two dots.
+_URL = re.compile(
+    r"https://github\.com/[A-Za-z0-9][A-Za-z0-9-]*/(?!\.{1,2}$)[A-Za-z0-9._-]+(?<!\.git)"
+)
+_BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,8 @@ class Repository:
     url : str
         ``https://github.com/OWNER/NAME``: Colab opens notebooks from there alone.
     branch : str, optional
-        That has the book; without slashes, which have no place in the addresses.
+        Branch, tag or commit that has the book; without slashes, which have no place in the
+        addresses.
 
     Raises
     ------

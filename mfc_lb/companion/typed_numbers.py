@@ -1,11 +1,19 @@
-"""No result typed by hand: digits in prose beside words about results.
+"""No result typed by hand: decimal numbers in prose, and digits beside words about results.
 
-Where a sentence, a heading, a caption, an alternative text or a cell of a table has both a digit
-and a result word ("drops", "per cent", "faster", …), or a cell is nothing but a number, that
-number must come from a run, through ``{value}``. Formulas, code, roles and addresses do not count,
-but a formula that is a mere number does. What is no result (a definition, a parameter of the
-paper) is a phrase of ``book/allowed_numbers.yml``, with its page and the reason; such phrases are
-taken out first, and one that takes nothing out is a fault, too.
+Each sentence, heading, caption, alternative text and cell of a table is searched, those within
+directives, footnotes and images, too. A number is a fault
+
+* where it has a decimal point, in a formula, too, or as a piece of code that is nothing else;
+* where the same sentence has a result word ("drops", "per cent", "faster", …);
+* where a cell of a table or a formula begins with it.
+
+It must then come from a run, through ``{value}``. Other code, roles, addresses and version numbers
+do not count. What is no result (a definition, a parameter of the paper) is a phrase of
+``book/allowed_numbers.yml``, with its page and the reason; such phrases are taken out first, and
+one that takes nothing out is a fault, too.
+
+Out of reach are numbers in words ("two thirds"), whole numbers in formulas ("$D = 38$") and in
+sentences without a result word, and what code cells print or draw.
 """
 
 import re
@@ -25,28 +33,50 @@ ALLOWED_FILE = "allowed_numbers.yml"
 EVERY_PAGE = "all"
 
 _RESULT = re.compile(
-    r"%|per cent|\b(percent|drop(s|ped)?|lost|los(e|es|s|ses)|mean|averaged?|errors?|deviations?|"
+    r"%|‰|≈|per cent|per mille|factor of|percentage|"
+    r"\b(percent|drop(s|ped)?|lost|los(e|es|s|ses)|mean|averaged?|errors?|deviations?|differs?|"
     r"ratio|probability|share|fraction|gaps?|gains?|excess|response|(milli)?seconds?|minutes?|"
-    r"hours?|times|twice|faster|slower|higher|lower|larger|smaller|more|less|fewer|better|worse)\b",
+    r"hours?|times|twice|half|halves|doubles|improves?|saves?|costs?|cross(es)?|"
+    r"reach(es)?|rises?|falls?|grows?|increases?|decreases?|reduces?|leads?|extra|fastest|slowest|"
+    r"highest|lowest|largest|smallest|most|least|fewest|worst|difference|"
+    r"about|near|nearly|roughly|approximately|around|minus|plus|"
+    r"faster|slower|higher|lower|larger|smaller|more|less|fewer|better|worse)\b",
     re.IGNORECASE,
 )
-_DIGIT = re.compile(r"\d")
-_BARE_NUMBER = re.compile(r"[\s*≈~±+\-−–]*\d[\d\s.,±+\-−–]*(%|s|ms)?[\s*]*")
-# Of several ways to write what is no prose, in this order.
-_NO_PROSE = (
-    re.compile(r"^[ ]*(?P<fence>`{3,}|~{3,}).*?^[ ]*(?P=fence)[ ]*$", re.MULTILINE | re.DOTALL),
-    re.compile(r"<style.*?</style>|<script.*?</script>|<!--.*?-->|<[^<>]+>", re.DOTALL),
-    re.compile(r"\$\$.*?\$\$", re.DOTALL),
-    re.compile(r"\{[a-z:-]+\}`[^`]*`"),
-    re.compile(r"`[^`]+`"),
-    re.compile(r"https?://\S+"),
-    re.compile(r"\]\([^)]*\)"),
-    re.compile(r"^\([\w-]+\)=$", re.MULTILINE),
-    re.compile(r"^\s*\d+\.(?=\s)", re.MULTILINE),
+_DIGIT = re.compile(r"[\d½⅓¼¾]")
+# No version (0.1.0) and no part of a name (python3.11).
+_DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+(?!\d*\.\d)")
+_ROW = re.compile(r"^[ ]*\|(.*)$", re.MULTILINE)
+_CELL = "|"
+_CELL_OF_NUMBER = re.compile(r"\|[\s*≈~±+\-−–<>≤≥]*[\d½⅓¼¾]")
+_BARE_NUMBER = re.compile(r"[\s*≈~±+\-−–]*\d[\d\s.,±+\-−–]*(%|s|ms)?[\s*.]*")
+
+_FENCE = re.compile(
+    r"^[ ]*(?P<fence>`{3,}|~{3,})[ ]*(?P<head>[^\n]*)\n(?P<body>.*?)^[ ]*(?P=fence)[ ]*$",
+    re.MULTILINE | re.DOTALL,
 )
-_FORMULA = re.compile(r"\$([^$]+)\$")
-_MERE_NUMBER = re.compile(r"([\s\d.,+\-−–%{}^]|\\(approx|pm|cdot|times|%))*")
-_END = re.compile(r"(?<=[.!?:;])\s+|\n\s*\n|\n(?=\s*(?:[*#-]|\d+\.)\s)|\||\n(?=\|)")
+_DIRECTIVE = re.compile(r"\{(?P<name>[\w:-]+)\}(?P<title>.*)")
+_CODE = {"code", "code-block", "code-cell", "eval-rst", "literalinclude"}
+_OPTION = re.compile(r"^[ ]*:(?!alt:|caption:)[\w-]+:.*$", re.MULTILINE)
+# Of several ways to write what is no prose, or of which a part is, in this order.
+_NO_PROSE = (
+    (re.compile(r"<style.*?</style>|<script.*?</script>|<!--.*?-->", re.DOTALL), " ¤ "),
+    (re.compile(r"<img\b[^<>]*?\balt=\"([^\"]*)\"[^<>]*>", re.DOTALL), r"\n\n\1\n\n"),
+    (re.compile(r"\{math\}`([^`]*)`"), r"$\1$"),
+    (re.compile(r"\{[a-z:-]+\}`([^`<]*)<[^`>]*>`"), r" \1 "),
+    (re.compile(r"\{[a-z:-]+\}`[^`]*`"), " ¤ "),
+    (re.compile(r"`([\d\s.,]*\d\.\d[\d\s.,]*)`"), r" \1 "),
+    (re.compile(r"`[^`]+`"), " ¤ "),
+    (re.compile(r"https?://\S+|\b10\.\d{4,}/\S+|<[^<>]+>"), " ¤ "),
+    (re.compile(r"\]\([^)]*\)"), " ¤ "),
+    (re.compile(r"^\([\w-]+\)=$", re.MULTILINE), " ¤ "),
+    (re.compile(r"^\s*\d+\.(?=\s)", re.MULTILINE), " ¤ "),
+)
+_FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
+_MERE_NUMBER = re.compile(r"([\s\d.,+\-−–%{}^]|\\(approx|pm|cdot|times|%|,|;|mathbf|text\{\w*\}))*")
+_END = re.compile(
+    r"(?<!\bi\.e\.)(?<!\be\.g\.)(?<!\bvs\.)(?<=[.!?])\s+|\n\s*\n|\n(?=\s*(?:[*#-]|\d+\.)\s)"
+)
 
 
 @dataclass(frozen=True)
@@ -73,9 +103,10 @@ class Allowed:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """The phrase between two ends of words, with any white space for its blanks."""
+        """The phrase, or its plural, as whole words, with any white space for its blanks."""
         words = r"\s+".join(map(re.escape, self.phrase.split()))
-        return re.compile(rf"(?<![\w.]){words}(?!\w)")
+        plural = "s?" if self.phrase[-1].isalpha() else ""
+        return re.compile(rf"(?<![\w.]){words}{plural}(?!\w)")
 
 
 def check_typed_numbers(pages: Iterable[Path], book: Book) -> None:
@@ -132,13 +163,33 @@ def _parts(page: Path) -> Iterator[str]:
         labels = read_labels(load(page))
         texts += [text for label in labels for text in (label.caption, label.alt)]
     for text in texts:
-        yield from _END.split(_prose(text))
+        prose = _prose(text)
+        for row in _ROW.findall(prose):
+            yield from (_CELL + cell for cell in row.split("|"))
+        yield from _END.split(_ROW.sub("\n", prose))
 
 
 def _prose(text: str) -> str:
-    for pattern in _NO_PROSE:
-        text = pattern.sub(" ¤ ", text)
-    return _FORMULA.sub(lambda found: found[1] if _MERE_NUMBER.fullmatch(found[1]) else "¤", text)
+    """Return what of a text in Markdown is prose, with formulas that have a decimal number."""
+    text = _FENCE.sub(_of_directive, text)
+    for pattern, kept in _NO_PROSE:
+        text = pattern.sub(kept, text)
+    return _FORMULA.sub(_of_formula, text)
+
+
+def _of_directive(found: re.Match[str]) -> str:
+    directive = _DIRECTIVE.match(found["head"])
+    if directive is None or directive["name"] in _CODE:
+        return " ¤ "
+    if directive["name"] == "math":
+        return f"$${_OPTION.sub('', found['body'])}$$"
+    body = _FENCE.sub(_of_directive, _OPTION.sub("", found["body"]))
+    return f"\n{directive['title']}\n\n{body}\n"
+
+
+def _of_formula(found: re.Match[str]) -> str:
+    formula = found[1] or found[2]
+    return formula if _DECIMAL.search(formula) or _MERE_NUMBER.fullmatch(formula) else "¤"
 
 
 def _without(part: str, allowed: Iterable[Allowed]) -> tuple[str, set[Allowed]]:
@@ -152,7 +203,7 @@ def _without(part: str, allowed: Iterable[Allowed]) -> tuple[str, set[Allowed]]:
 
 
 def _states_result(part: str) -> bool:
-    if _BARE_NUMBER.fullmatch(part):
+    if _CELL_OF_NUMBER.match(part) or _BARE_NUMBER.fullmatch(part) or _DECIMAL.search(part):
         return True
     return bool(_DIGIT.search(part) and _RESULT.search(part))
 

@@ -134,6 +134,8 @@ def reproduce_command(
     """
     from mfc_lb.experiments.kept_files import check_live_records, reproduce_traces
 
+    if differences is not None:
+        write_bytes(differences, csv_report([]))  # refused now, not after hours
     experiments = [find(name) for name in names or EXPERIMENTS if name not in _OTHERS]
     verdicts = reproduce(experiments, size, results_folder(), processes=processes, dask=dask)
     if not names or POLICIES in names:
@@ -152,7 +154,7 @@ def reproduce_command(
 def _new_table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE)
     for column in columns:
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     return table
 
 

@@ -98,7 +98,8 @@ def crossings(
         varied): `along` is the first root of a cubic spline through the paired differences; the
         interval's ends are quantiles of the roots when every difference is redrawn with its
         standard error, and ``standard_error`` is the roots' standard deviation. NaN where the
-        spline has no root. ``share`` is the fraction of the draws that have one.
+        spline has no root. ``share`` is the fraction of the draws that have one, and ``num_runs``
+        that of the differences.
 
     Raises
     ------
@@ -129,7 +130,8 @@ def _crossing(group: pd.DataFrame, along: str, num_draws: int) -> dict[str, floa
     share = float(np.isfinite(others).mean())
     error = float(np.nanstd(others)) if math.isfinite(best) else math.nan
     interval = {"interval_low": float(ends[0]), "interval_high": float(ends[1])}
-    return {along: best, "standard_error": error, **interval, "share": share}
+    runs = int(group.num_runs.min())
+    return {along: best, "standard_error": error, **interval, "share": share, "num_runs": runs}
 
 
 def _first_roots(places: NDArray[np.float64], values: NDArray[np.float64]) -> list[float]:

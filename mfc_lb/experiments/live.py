@@ -154,17 +154,20 @@ def delay_sweep(
     Returns
     -------
     DataFrame
-        Columns ``policy``, ``delta_t`` and those of an estimate: drops per queue over the 500 mean
+        Columns ``policy``, ``delta_t``, those that say which system it is (``num_queues``,
+        ``num_agents``, ``routing``) and those of an estimate: drops per queue over the 500 mean
         service times of the paper's evaluation.
     """
     rows = []
+    names = {"num_queues": num_queues, "num_agents": num_agents, "routing": "per_packet"}
     for delay in delays:
         p = parameters.replace(delta_t=delay)
-        system = FiniteSystem(p, num_agents, num_queues)
+        system = FiniteSystem(p, num_agents, num_queues, "per_packet")
         for name, rule in ((JSQ, join_shortest_queue(p)), (RND, random_choice(p))):
             runs = {"num_epochs": p.num_epochs(), "num_runs": num_runs, "seed": seed}
             result = evaluate(system, ConstantPolicy(rule), **runs)
-            rows.append({"policy": name, "delta_t": delay, **estimate_columns(result.estimate)})
+            estimate = estimate_columns(result.estimate)
+            rows.append({"policy": name, "delta_t": delay, **names, **estimate})
     return pd.DataFrame(rows)
 
 

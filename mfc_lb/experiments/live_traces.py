@@ -59,6 +59,8 @@ def open_trace(name: str) -> Trace:
     path = (
         policies_folder().parent / "traces" / f"{name}.csv" if name in STUDY_TRACES else Path(name)
     )
+    allowed = f"one of {', '.join(STUDY_TRACES)}, or a file"
+    require(path.is_file(), "trace", name, allowed)
     trace = read_trace(path, tell=print)
     enough = len(trace) > 1 and trace.arrival_time_us[-1] > trace.arrival_time_us[0]
     require(enough, "trace", name, "of at least two jobs, at different times")

@@ -166,7 +166,8 @@ def finish(
     # New processes: those of an earlier run would be taken to leak memory when a cell loads torch.
     get_reusable_executor().shutdown(wait=True)
     jobs = (joblib.delayed(call)() for call in calls)
-    yield from joblib.Parallel(n_jobs=processes, return_as="generator_unordered")(jobs)
+    workers = min(processes, max(1, len(calls)))
+    yield from joblib.Parallel(n_jobs=workers, return_as="generator_unordered")(jobs)
 
 
 def _dask_cluster() -> ModuleType:

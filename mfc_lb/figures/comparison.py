@@ -20,8 +20,10 @@ from mfc_lb.figures.style import (
     new_figure,
     plain_log,
     policy_handle,
+    side_by_side,
     styled,
 )
+from mfc_lb.figures.wording import routing_text, runs_text, square_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,6 +93,7 @@ def _by_delay(values: "pd.DataFrame", num_queues: int, routing: str) -> "Figure"
         axes[0, 0].plot(line.delta_t, line.estimate, color=look(policy).color, **_LIMIT)
     axes[0, 0].set_xlabel(DELAY_LABEL)
     axes[0, 0].set_xticks(sorted(finite.delta_t.unique()))
+    axes[0, 0].set_title(f"M = {num_queues:g}, {square_text(finite, routing)}")
     _legend(figure, policies)
     return figure
 
@@ -128,13 +131,13 @@ def drops_by_size(
             here = differences[(differences.policy == policy) & (differences.delta_t == delta_t)]
             (limit,) = limits.estimate[(limits.policy == policy) & (limits.delta_t == delta_t)]
             ends = ["estimate", "interval_low", "interval_high"]
-            offset = (number - 1) * 0.008 * differences.num_queues.max()
-            draw_bars(panel, here.num_queues + offset, here[ends] + limit, policy)
+            shift = 0.008 * differences.num_queues.max() * side_by_side(number, len(policies))
+            draw_bars(panel, here.num_queues + shift, here[ends] + limit, policy)
             panel.axhline(limit, color=look(policy).color, **_LIMIT)
         panel.set_title(delay_title(delta_t))
         panel.set_xticks(sorted(differences.num_queues.unique()))
     figure.supylabel(DROPS_LABEL, fontsize="medium")
-    axes[-1, 0].set_xlabel(f"{QUEUES_LABEL} (N = M²)")
+    axes[-1, 0].set_xlabel(f"{QUEUES_LABEL} ({square_text(differences, routing)})")
     _legend(figure, policies)
     return figure
 
@@ -156,25 +159,26 @@ def crossing_by_size(crossings: "pd.DataFrame") -> "Figure":
     figure, axes = new_figure(3.0)
     panel = axes[0, 0]
     finite = crossings[np.isfinite(crossings.num_queues)]
-    for offset, (routing, group) in zip((-1, 1), finite.groupby("routing"), strict=False):
-        shifted = group.num_queues + offset * 0.006 * finite.num_queues.max()
+    routings = finite.groupby("routing")
+    for number, (routing, group) in enumerate(routings):
+        shift = 0.012 * finite.num_queues.max() * side_by_side(number, len(routings))
         bars = [group.delta_t - group.interval_low, group.interval_high - group.delta_t]
         face = GREY if routing == "per_packet" else "white"
-        label = str(routing).replace("_", " ")
         panel.errorbar(
-            shifted,
+            group.num_queues + shift,
             group.delta_t,
             yerr=bars,
             fmt="o",
             color=GREY,
             markerfacecolor=face,
-            label=label,
+            label=routing_text(routing),
         )
     (limit,) = crossings.delta_t[np.isinf(crossings.num_queues)]
     panel.axhline(limit, color=GREY, label="mean field", **_LIMIT)
     panel.set_xticks(sorted(finite.num_queues.unique()))
     panel.set(
-        xlabel=f"{QUEUES_LABEL} (N = M²)", ylabel="delay Δt at which\nJSQ(2) and RND drop alike"
+        xlabel=f"{QUEUES_LABEL} (N = M², {runs_text(finite)})",
+        ylabel="delay Δt at which\nJSQ(2) and RND drop alike",
     )
     legend_above(figure, panel.get_legend_handles_labels()[0])
     return figure

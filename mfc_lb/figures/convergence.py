@@ -17,8 +17,10 @@ from mfc_lb.figures.style import (
     plain_log,
     policy_handle,
     reference_slope,
+    side_by_side,
     styled,
 )
+from mfc_lb.figures.wording import runs_text, square_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +50,7 @@ def distance_to_mean_field(table: "pd.DataFrame") -> "Figure":
         _draw(panel, chosen[chosen.delta_t == delta_t], "num_queues", -0.5)
         panel.set_title(delay_title(delta_t))
     figure.supylabel("mean L1 distance of H to ν", fontsize="medium")
-    axes[-1, 0].set_xlabel(f"{QUEUES_LABEL} (N = M²)")
+    axes[-1, 0].set_xlabel(f"{QUEUES_LABEL} ({_systems(chosen)})")
     _finish(figure, chosen.policy.unique(), _slope("−1/2"))
     return figure
 
@@ -79,7 +81,7 @@ def drops_bias(table: "pd.DataFrame") -> "Figure":
         row[0].set_title(f"{delay_title(delta_t)}: mean")
         row[1].set_title("root mean square")
     figure.supylabel("difference in drops per queue", fontsize="medium")
-    figure.supxlabel(f"{QUEUES_LABEL} (N = M²)", fontsize="medium")
+    figure.supxlabel(f"{QUEUES_LABEL} ({_systems(chosen)})", fontsize="medium")
     _finish(figure, chosen.policy.unique(), _slope("−1 and −1/2"))
     return figure
 
@@ -112,11 +114,15 @@ def agents_limit(table: "pd.DataFrame") -> "Figure":
         row[0].set_title(f"{delay_title(delta_t)}: drops")
         row[1].set_title("L1 distance to mean field")
     axes[len(delays) // 2, 0].set_ylabel("difference in drops per queue")
-    num_queues = chosen.num_queues.iloc[0]
-    figure.supxlabel(f"{AGENTS_LABEL} (M = {num_queues:g})", fontsize="medium")
+    systems = f"M = {chosen.num_queues.iloc[0]:g}, per epoch, {runs_text(chosen)}"
+    figure.supxlabel(f"{AGENTS_LABEL} ({systems})", fontsize="medium")
     limit = line_handle("N = ∞", linestyle="--")
     _finish(figure, chosen.policy.unique(), _slope("−1"), limit)
     return figure
+
+
+def _systems(chosen: "pd.DataFrame") -> str:
+    return square_text(chosen, chosen.routing.iloc[0])
 
 
 def _draw(
@@ -124,10 +130,11 @@ def _draw(
 ) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log", nonpositive="clip")
-    for number, (policy, group) in enumerate(values.groupby("policy", sort=False)):
+    groups = values.groupby("policy", sort=False)
+    for number, (policy, group) in enumerate(groups):
         finite = group[np.isfinite(group[growing])]
-        # Side by side, so that bars do not hide each other.
-        _draw_size(axes, finite.assign(x=finite[growing] * 1.08 ** (number - 1)), str(policy))
+        shift = 1.08 ** side_by_side(number, len(groups))
+        _draw_size(axes, finite.assign(x=finite[growing] * shift), str(policy))
         for limit in group.estimate[np.isinf(group[growing])]:
             axes.axhline(limit, color=look(str(policy)).color, linestyle="--", linewidth=1.0)
     if exponent is not None:

@@ -33,7 +33,8 @@ def chebyshev_decay(table: "pd.DataFrame") -> "Figure":
     Returns
     -------
     Figure
-        Points: the largest error; steps: what the bound guarantees.
+        Points: the largest error of a probability, or of the drops divided by max(1, r_max Δt);
+        steps: what the bound guarantees.
     """
     figure, axes = new_figure(3.4)
     panel = axes[0, 0]
@@ -45,7 +46,7 @@ def chebyshev_decay(table: "pd.DataFrame") -> "Figure":
         handles.append(
             line_handle(delay_title(float(str(delta_t))), color, marker="o", markersize=3)
         )
-    panel.set(xlabel="degree of the Chebyshev series", ylabel="largest error of exp(Q̄Δt)")
+    panel.set(xlabel="degree of the Chebyshev series", ylabel="largest error of an epoch")
     panel.autoscale_view()
     plain_log(panel.yaxis)
     legend_above(figure, [*handles, line_handle("bound", GREY, linewidth=1.0)])

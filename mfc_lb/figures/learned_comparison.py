@@ -22,6 +22,7 @@ from mfc_lb.figures.style import (
     new_figure,
     plain_log,
     policy_handle,
+    side_by_side,
     styled,
 )
 
@@ -101,8 +102,7 @@ def distance_by_size(
         finite = distances[distances.routing == routing]
         for number, (delta_t, shade) in enumerate(zip(delta_ts, shades, strict=True)):
             here = finite[finite.delta_t == delta_t]
-            # Side by side, so that bars do not hide each other.
-            shifted = here.num_queues * 1.03 ** (number - (len(delta_ts) - 1) / 2)
+            shifted = here.num_queues * 1.03 ** side_by_side(number, len(delta_ts))
             draw_bars(panel, shifted, here, policy, color=shade)
             panel.plot(shifted, here.estimate, color=shade, linewidth=1.0)
         panel.axhline(0.0, color=GREY, linewidth=1.0)

@@ -17,6 +17,7 @@ from mfc_lb.figures.style import (
     new_figure,
     plain_log,
     plain_number,
+    side_by_side,
     styled,
 )
 
@@ -161,9 +162,9 @@ def worth_of_knowledge(gaps: "pd.DataFrame") -> "Figure":
 
 
 def _draw_policies(panel: "Axes", rows: "pd.DataFrame", looks: Mapping[str, Look]) -> None:
-    """Draw the rows of each policy, side by side so that they do not hide each other."""
-    for place, (policy, style) in enumerate(looks.items()):
-        _draw_bars(panel, rows[rows.policy == policy], (place - len(looks) / 2) * 0.05, style)
+    for number, (policy, style) in enumerate(looks.items()):
+        shift = 0.05 * side_by_side(number, len(looks))
+        _draw_bars(panel, rows[rows.policy == policy], shift, style)
 
 
 def _draw_bars(panel: "Axes", rows: "pd.DataFrame", offset: float, style: Look) -> None:

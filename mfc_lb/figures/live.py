@@ -17,9 +17,12 @@ from mfc_lb.figures.style import (
     line_handle,
     look,
     new_figure,
+    plain_number,
     policy_handle,
+    side_by_side,
     styled,
 )
+from mfc_lb.figures.wording import routing_text, runs_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,6 +89,8 @@ def delay_sweep(table: "pd.DataFrame") -> "Figure":
         draw_bars(panel, points.delta_t, points, str(policy), capsize=2.5)
         panel.plot(points.delta_t, points.estimate, color=look(str(policy)).color)
     panel.set(xlabel=DELAY_LABEL, ylabel="packets lost per server", ylim=(0, None))
+    sizes = f"M = {table.num_queues.iloc[0]:g}, N = {plain_number(table.num_agents.iloc[0])}"
+    panel.set_title(f"{sizes}, {routing_text(table.routing.iloc[0])}, {runs_text(table)}")
     legend_above(figure, [policy_handle(policy) for policy in table.policy.unique()])
     return figure
 
@@ -157,7 +162,7 @@ def score_match(table: "pd.DataFrame") -> "Figure":
 
 @styled
 def live_beside_stored(live: "pd.DataFrame", stored: "pd.DataFrame") -> "Figure":
-    """Show a case that was just simulated beside the stored drops of the nearest size.
+    """Show a case of one's own beside the stored drops of the nearest size.
 
     Parameters
     ----------
@@ -178,25 +183,27 @@ def live_beside_stored(live: "pd.DataFrame", stored: "pd.DataFrame") -> "Figure"
     nearest = min(lines.num_queues.unique(), key=lambda size: abs(math.log(size / num_queues)))
     lines = lines[lines.num_queues == nearest]
     figure, axes = new_figure(3.5)
-    # Side by side, so that markers do not hide each other.
-    for policy, offset in ((RND, -0.1), (JSQ, 0.0), (SOFTMIN, 0.1)):
-        _draw_case(axes[0, 0], lines[lines.policy == policy], case[case.policy == policy], offset)
+    policies = (RND, JSQ, SOFTMIN)
+    for number, policy in enumerate(policies):
+        shift = 0.1 * side_by_side(number, len(policies))
+        _draw_case(axes[0, 0], lines[lines.policy == policy], case[case.policy == policy], shift)
     axes[0, 0].set(xlabel=DELAY_LABEL, ylabel=DROPS_LABEL, ylim=(0, None))
     axes[0, 0].set_title(
-        f"lines: stored, M = {nearest:g}; markers: just simulated, M = {num_queues:g}"
+        f"N = M², {routing_text(case.routing.iloc[0])}; lines: M = {nearest:g}, "
+        f"{runs_text(lines)};\nmarkers: M = {num_queues:g}, {runs_text(case)}"
     )
-    legend_above(figure, [policy_handle(policy) for policy in (RND, JSQ, SOFTMIN)])
+    legend_above(figure, [policy_handle(policy) for policy in policies])
     return figure
 
 
-def _draw_case(axes: Any, line: "pd.DataFrame", case: "pd.DataFrame", offset: float) -> None:
+def _draw_case(axes: Any, line: "pd.DataFrame", case: "pd.DataFrame", shift: float) -> None:
     policy = str(line.policy.iloc[0])
     color = look(policy).color
     band = {"color": color, "alpha": 0.2, "linewidth": 0}
     axes.fill_between(line.delta_t, line.interval_low, line.interval_high, **band)
     axes.plot(line.delta_t, line.estimate, color=color)
     hollow = {"markerfacecolor": "white", "markersize": 7, "markeredgewidth": 1.5}
-    draw_bars(axes, case.delta_t + offset, case, policy, **hollow)
+    draw_bars(axes, case.delta_t + shift, case, policy, **hollow)
 
 
 @styled
@@ -256,8 +263,8 @@ def queue_rates(table: "pd.DataFrame", service_rate: float = 1.0) -> "Figure":
         panel.axhline(service_rate, color=GREY, linestyle=":", linewidth=1.1)
         panel.set(xlim=(0, 1), ylim=(0, 4 * service_rate), title=f"N/M = {ratio:g}")
         panel.set_xticks((0, 0.5, 1), ("0", "½", "1"))
-    axes[0, 0].set_ylabel("arrival rate of a queue")
+    axes[0, 0].set_ylabel("arrival rate of a queue\n(packets per mean service time)")
     figure.supxlabel("queues, sorted by their rate (fraction of all)", fontsize="medium")
-    handles = [line_handle(name.replace("_", " "), **style) for name, style in _ROUTINGS.items()]
+    handles = [line_handle(routing_text(name), **style) for name, style in _ROUTINGS.items()]
     legend_above(figure, [*handles, line_handle("service rate", linestyle=":")])
     return figure

@@ -11,6 +11,7 @@ from mfc_lb.figures.style import (
     plain_log,
     styled,
 )
+from mfc_lb.figures.wording import runs_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +52,7 @@ def choice_differences(table: "pd.DataFrame") -> "Figure":
         panel.autoscale_view()
         plain_log(panel.xaxis)
     figure.supylabel("difference in drops (%)", fontsize="medium")
-    figure.supxlabel(QUEUES_LABEL, fontsize="medium")
+    figure.supxlabel(f"{QUEUES_LABEL} ({runs_text(table)})", fontsize="medium")
     legend_above(figure, axes[0, 0].get_legend_handles_labels()[0])
     return figure
 

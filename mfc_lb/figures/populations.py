@@ -18,6 +18,7 @@ from mfc_lb.figures.style import (
     policy_handle,
     styled,
 )
+from mfc_lb.figures.wording import routing_text, runs_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,11 +85,12 @@ def _panels(values: "pd.DataFrame", num_queues: int | None) -> "Figure":
     for row, delta_t in zip(axes, delays, strict=True):
         for panel, routing in zip(row, _ROUTINGS, strict=True):
             _draw(panel, here[here.delta_t == delta_t], routing)
-            panel.set_title(f"{delay_title(delta_t)}, {routing.replace('_', ' ')}")
+            panel.set_title(f"{delay_title(delta_t)}, {routing_text(routing)}")
             panel.set_xscale("log")
             panel.autoscale_view()
             plain_log(panel.xaxis)
-    figure.supxlabel(f"{RATIO_LABEL} (M = {here.num_queues.iloc[0]:g})", fontsize="medium")
+    systems = f"M = {here.num_queues.iloc[0]:g}, {runs_text(here)}"
+    figure.supxlabel(f"{RATIO_LABEL} ({systems})", fontsize="medium")
     handles = [policy_handle(str(policy)) for policy in here.policy.unique()]
     legend_above(figure, [*handles, line_handle("N = ∞", linestyle="--")])
     return figure

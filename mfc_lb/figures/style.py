@@ -163,6 +163,19 @@ def draw_bars(axes: Axes, x: Any, table: Any, policy: str, **style: Any) -> None
     axes.errorbar(x, table.estimate, yerr=bars, linestyle="none", elinewidth=1.1, **chosen)
 
 
+def side_by_side(number: int, total: int) -> float:
+    """Return by how many steps a marker is moved, so that it hides none of those at its place.
+
+    A caption says it: "Markers stand side by side around their place, so that none hides another."
+
+    Examples
+    --------
+    >>> [side_by_side(number, 3) for number in range(3)]
+    [-1.0, 0.0, 1.0]
+    """
+    return number - (total - 1) / 2
+
+
 def plain_log(axis: Any, most: int = 9) -> None:
     """Label a logarithmic axis with at most so many plain numbers, once its limits are settled."""
     low, high = axis.get_view_interval()

@@ -11,6 +11,7 @@ from mfc_lb.figures.style import (
     new_figure,
     plain_number,
     policy_handle,
+    side_by_side,
     styled,
 )
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-# Balancers at one delay stand side by side.
+# Distance of the balancers at one delay from each other.
 _APART = 0.22
 # Colours of moments, which no balancer has.
 _MOMENTS = {
@@ -50,7 +51,7 @@ def cluster_minus_model(table: "pd.DataFrame") -> "Figure":
     balancers = list(shown.balancer.unique())
     for place, balancer in enumerate(balancers):
         here = shown[shown.balancer == balancer]
-        offset = _APART * (place - (len(balancers) - 1) / 2)
+        offset = _APART * side_by_side(place, len(balancers))
         x = [delays.index(delay) + offset for delay in here.refresh_interval]
         draw_bars(panel, x, here, balancer)
     panel.set_xticks(range(len(delays)), [plain_number(delay) for delay in delays])

@@ -62,7 +62,7 @@ def herd(table: "pd.DataFrame") -> "Figure":
 
 
 def _policy_title(policy: str, delta_t: float) -> str:
-    return "random" if policy == RND else f"{policy}, news every Δt = {delta_t:g}"
+    return policy if policy == RND else f"{policy}, news every Δt = {delta_t:g}"
 
 
 def _stack(axes: "Axes", fractions: "pd.DataFrame") -> None:

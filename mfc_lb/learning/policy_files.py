@@ -113,7 +113,7 @@ def load_policy(path: str | Path, parameters: SystemParameters | None = None) ->
     """
     weights, _ = _paths(path)
     card, digest = _read_card(path)
-    content = _read(weights)
+    content = _read(weights, path)
     require(sha256(content) == digest, "policy", str(weights), "the file that its card describes")
     try:
         tensors = read_tensors(content)
@@ -148,7 +148,7 @@ def load_card(path: str | Path) -> PolicyCard:
 
 def _read_card(path: str | Path) -> tuple[PolicyCard, str]:
     _, file = _paths(path)
-    content = _read(file)
+    content = _read(file, path)
     try:
         card = json.loads(content)
         given = dict(card["parameters"])
@@ -172,10 +172,10 @@ def _paths(path: str | Path) -> tuple[Path, Path]:
     return stem.with_name(stem.name + WEIGHTS_SUFFIX), stem.with_name(stem.name + CARD_SUFFIX)
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path, given: str | Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InvalidInput(
-            f"policy must be a file that can be read, got {str(path)!r} ({error.strerror})"
-        ) from None
+        both = f"a {WEIGHTS_SUFFIX} file with its card {CARD_SUFFIX} beside it"
+        reason = f"{path.name}: {error.strerror}"
+        raise InvalidInput(f"policy must be {both}, got {str(given)!r} ({reason})") from None

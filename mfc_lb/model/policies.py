@@ -10,7 +10,29 @@ from mfc_lb.model.rules import DecisionRule, TableRule
 
 
 class Policy(Protocol):
-    """Anything that maps the system's state to a decision rule; one object for all systems."""
+    """Anything that maps the system's state to a decision rule; one object for all systems.
+
+    Notes
+    -----
+    `mfc_lb.evaluate` asks once per epoch and run in a system of M queues, with ν of shape (S,) and
+    one level. In the mean field it follows all runs at once: ν has shape (R, S) and the levels
+    shape (R,), and the rules of all runs are returned as one, with a leading axis R. A score rule
+    takes scores of shape (..., S) and serves both; it is also much cheaper than a table.
+
+    Examples
+    --------
+    Scores by arrival level, for a buffer of 5 packets:
+
+    >>> import numpy as np
+    >>> from mfc_lb import MeanFieldSystem, SystemParameters, evaluate, score_rule
+    >>> parameters = SystemParameters(delta_t=5.0)
+    >>> betas = np.array([0.4, 1.0])  # at the high and at the low level
+    >>> def policy(nu, level):
+    ...     return score_rule(parameters, -betas[level][..., None] * np.arange(6.0))
+    >>> result = evaluate(MeanFieldSystem(parameters), policy, num_epochs=100, num_runs=10, seed=1)
+    >>> result.drops.shape
+    (10, 100)
+    """
 
     def __call__(self, nu: Any, level: Any) -> DecisionRule | ArrayLike:
         """Return the rule of an epoch.

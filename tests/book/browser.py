@@ -52,6 +52,18 @@ UNMARKED = """() => [...document.querySelectorAll("main *")].filter(box =>
   && box.checkVisibility()  // what is folded is marked when it is unfolded
 ).map(box => box.outerHTML.slice(0, 80))"""
 
+# What the Tab key reaches although it is beside the screen, as in a menu that only looks closed.
+BESIDE = """() => {
+  const scrolls = box => box && box !== document.documentElement
+    && (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible"
+      || scrolls(box.parentElement));
+  const isBeside = ({left, right, width}) => width > 0 && (left >= innerWidth || right <= 0);
+  return [...document.querySelectorAll("a[href], button, input, summary, [tabindex='0']")].filter(
+    part => part.checkVisibility({visibilityProperty: true})
+      && isBeside(part.getBoundingClientRect()) && !scrolls(part.parentElement)
+  ).map(part => part.outerHTML.slice(0, 80));
+}"""
+
 # The theme's script waits for 300 milliseconds after a change of the screen.
 SETTLED = """async () => {
   await document.fonts.ready;
@@ -110,6 +122,8 @@ def too_wide(page: Page, width: int) -> Iterator[str]:
         yield f"is {found} pixels wide"
     for box in unmarked_boxes(page):
         yield f"scrolls sideways without showing it: {box}"
+    for part in page.evaluate(BESIDE):
+        yield f"is reached beside the screen: {part}"
 
 
 def unmarked_boxes(page: Page) -> list[str]:

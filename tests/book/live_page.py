@@ -1,6 +1,8 @@
 """The live page without the book around it: its own HTML, scripts and data in a folder."""
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Page
@@ -32,3 +34,18 @@ def open_page(browser: BrowserContext, path: Path, fragment: str = "") -> tuple[
     listen(page, heard)
     page.goto(f"{path.as_uri()}#{fragment}")
     return page, heard
+
+
+@contextmanager
+def faultless_pages(browser: BrowserContext, path: Path) -> Iterator[Callable[..., Page]]:
+    """Return a function that opens the page; in the end, none of them may have had a fault."""
+    pages = []
+
+    def open_at(fragment: str = "") -> Page:
+        pages.append(open_page(browser, path, fragment))
+        return pages[-1][0]
+
+    yield open_at
+    for page, heard in pages:
+        page.close()
+        assert heard == []

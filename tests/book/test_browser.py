@@ -22,6 +22,9 @@ FAULTS = {
         + "A long line. " * 50
         + "</pre>"
     ),
+    "is reached beside the screen": (
+        "<div style='position: fixed; left: 110%'><a href='page.html'>Hidden</a></div>"
+    ),
     f"more than {HEAVIEST}": "<img src='heavy.bmp' alt='a very large picture'>",
 }
 

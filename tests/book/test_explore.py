@@ -17,8 +17,8 @@ from mfc_lb import (
     softmin,
 )
 from mfc_lb.systems.queue import extended_rate_matrix
-from tests.book.browser import CHROMIUM, NARROW, NO_CHROMIUM, chromium
-from tests.book.live_page import open_page, write_page
+from tests.book.browser import CHROMIUM, NO_CHROMIUM, chromium
+from tests.book.live_page import faultless_pages, write_page
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
 
@@ -49,17 +49,8 @@ def browser():
 
 @pytest.fixture
 def opened(browser, path):
-    """Return a function that opens the page; in the end, none of them may have had a fault."""
-    pages = []
-
-    def open_at(fragment=""):
-        pages.append(open_page(browser, path, fragment))
-        return pages[-1][0]
-
-    yield open_at
-    for page, heard in pages:
-        page.close()
-        assert heard == []
+    with faultless_pages(browser, path) as open_at:
+        yield open_at
 
 
 # --- the library's numbers --------------------------------------------------------------------
@@ -227,20 +218,42 @@ def test_reset_brings_back_the_defaults(opened):
 @pytest.mark.parametrize(
     ("fragment", "refused"),
     [
-        ("dt=99", "dt"),
-        ("dt=", "dt"),
-        ("policy=best", "policy"),
-        ("seed=-1", "seed"),
-        ("seed=1.5", "seed"),
-        ("epoch=100", "epoch"),
-        ("speed=3", "speed"),
-        ("high=0.5&low=0.7", "low"),
-        ("beta=nan&dt=5", "beta"),
+        ("dt=99", "so the default is shown: dt."),
+        ("dt=", "so the default is shown: dt."),
+        ("policy=best", "so the default is shown: policy."),
+        ("seed=-1", "so the default is shown: seed."),
+        ("seed=1.5", "so the default is shown: seed."),
+        ("epoch=100", "so the default is shown: epoch."),
+        ("speed=3", "Not a setting of this page: speed."),
+        ("high=0.5&low=0.7", "both are 0.5."),
+        ("low=1&high=.5", "both are 0.5."),
+        ("beta=nan&dt=5", "so the default is shown: beta."),
+        ("dt=99&speed=3", "shown: dt. Not a setting of this page: speed."),
     ],
 )
 def test_an_address_that_is_not_allowed_is_refused_by_name(opened, fragment, refused):
     page = opened(fragment)
-    assert page.get_by_role("alert").inner_text().endswith(f"the default is shown: {refused}.")
+    assert page.get_by_role("alert").inner_text().endswith(refused)
+
+
+def test_what_was_refused_is_not_said_any_more_once_a_control_moves(opened):
+    page = opened("dt=99")
+    assert page.get_by_role("alert").count() == 1
+    page.get_by_label("Delay Δt").fill("7")
+    assert page.get_by_role("alert").count() == 0
+
+
+def test_an_address_without_a_name_refuses_nothing(opened):
+    assert opened("=").get_by_role("alert").count() == 0
+
+
+def test_a_link_to_a_heading_keeps_the_settings_in_the_address(opened):
+    page = opened("policy=learned&dt=7")
+    page.evaluate("location.hash = 'what-is-exact'")
+    page.wait_for_function("location.hash.includes('dt=7')")
+    page.reload()
+    settings = page.evaluate("mfcLb.shown().settings")
+    assert (settings["policy"], settings["dt"]) == ("learned", 7)
 
 
 def test_an_address_that_leads_to_a_heading_changes_nothing(opened):
@@ -263,14 +276,27 @@ def test_a_longer_delay_keeps_the_epoch_on_the_path(opened):
     assert page.evaluate("mfcLb.shown().settings.epoch") == 49
 
 
-@pytest.mark.parametrize("typed", ["", "123456", "1.5"])
-def test_a_seed_that_cannot_be_gives_way_to_the_last_one(opened, typed):
+@pytest.mark.parametrize("typed", ["", "123456", "1.5", "-5", "e"])
+def test_a_seed_that_cannot_be_gives_way_to_the_last_one_and_the_page_says_so(opened, typed):
     page = opened("seed=7")
     seed = page.get_by_label("Seed of the drawn path")
-    seed.fill(typed)
-    assert page.evaluate("mfcLb.shown().settings.seed") == 7
+    seed.clear()
+    seed.press_sequentially(typed)
     seed.blur()
-    assert seed.input_value() == "7"
+    assert page.evaluate("mfcLb.shown().settings.seed") == int(seed.input_value()) < 2000
+    said = "A seed is a whole number from 0 to 9999; it stays "
+    assert page.get_by_role("alert").inner_text() == f"{said}{seed.input_value()}."
+
+
+@pytest.mark.parametrize(("typed", "number"), [("007", "7"), ("1e3", "1000")])
+def test_a_seed_has_one_way_to_be_written(opened, typed, number):
+    page = opened()
+    seed = page.get_by_label("Seed of the drawn path")
+    seed.fill(typed)
+    seed.blur()
+    assert seed.input_value() == number
+    assert f"seed={number}&" in page.url
+    assert opened(f"seed={typed}").locator("#explore-seed").input_value() == number
 
 
 def test_what_the_learned_policy_was_trained_for_is_said(opened):
@@ -294,80 +320,3 @@ def test_each_thing_to_try_is_shown_by_its_button(opened, index):
     settings = {name: str(value) for name, value in page.evaluate("mfcLb.shown().settings").items()}
     assert wanted.items() <= settings.items()
     assert page.get_by_role("alert").count() == 0
-
-
-# --- for every reader -------------------------------------------------------------------------
-
-
-def test_the_keyboard_moves_every_slider_by_a_step(opened):
-    page = opened()
-    for slider in page.get_by_role("slider").all():
-        before = float(slider.input_value())
-        slider.focus()
-        page.keyboard.press("ArrowRight")
-        step = float(slider.get_attribute("step"))
-        assert float(slider.input_value()) == pytest.approx(before + step)
-        output = page.locator(f"output[for={slider.get_attribute('id')}]")
-        assert output.inner_text() == slider.input_value()
-
-
-def test_every_figure_says_in_words_what_it_shows(opened):
-    page = opened("dt=10&policy=jsq&demand=high&epoch=3")
-    texts = [svg.get_attribute("aria-label") for svg in page.get_by_role("img").all()]
-    assert len(texts) == page.locator("figure svg").count() == 5
-    run = page.evaluate("mfcLb.shown().runs.jsq")
-    assert f"{100 * run['distributions'][3][0]:.1f}\u00a0% are empty" in texts[0]
-    assert f"{run['arrivalRates'][3][5]:.4f}." in texts[2]
-    assert "nan" not in " ".join(texts).lower()
-
-
-def test_a_screen_reader_is_told_the_summary(opened):
-    page = opened()
-    page.get_by_label("Delay Δt").fill("9")
-    summary = page.locator("#explore-summary").inner_text()
-    assert summary.startswith("With news every Δt = 9, JSQ(2) loses ")
-    page.wait_for_function(
-        "text => document.querySelector('[role=status]').textContent === text", arg=summary
-    )
-
-
-def test_nothing_to_lose_is_no_error(opened):
-    page = opened("high=0&low=0")
-    assert "NaN" not in page.locator("#explore").inner_text()
-    assert page.locator("#explore-totals .chosen td").all_inner_texts() == [
-        "0.0000",
-        "±0\u00a0%",
-        "–",
-    ]
-
-
-def test_figures_are_drawn_anew_for_a_narrow_screen(opened):
-    page = opened()
-    page.set_viewport_size({"width": NARROW, "height": 900})
-    widths = "[...document.querySelectorAll('figure svg')].map(svg => svg.viewBox.baseVal.width)"
-    page.wait_for_function(f"{widths}.every(width => width < {NARROW})")
-
-
-def test_a_page_that_is_not_laid_out_is_no_error(opened):
-    page = opened()
-    page.evaluate("document.body.style.display = 'none'")
-    page.wait_for_function("document.querySelector('figure svg').viewBox.baseVal.width === 200")
-    page.evaluate("document.body.style.display = 'block'")
-    page.wait_for_function("document.querySelector('figure svg').viewBox.baseVal.width > 200")
-
-
-def test_print_shows_values_and_figures_without_controls(opened):
-    page = opened()
-    page.emulate_media(media="print")
-    assert [item for item in page.locator("button, [type=range]").all() if item.is_visible()] == []
-    assert page.locator("output[for=explore-dt]").is_visible()
-    assert page.locator("figure svg").first.is_visible()
-
-
-def test_without_javascript_the_page_says_what_it_would_show(browser, path):
-    context = browser.browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(path.as_uri())
-    assert page.locator("noscript p").is_visible()
-    assert [item for item in page.locator("form, button").all() if item.is_visible()] == []
-    context.close()

@@ -5,15 +5,26 @@ import os
 import re
 import subprocess
 import sys
+from io import BytesIO
 
 import nbformat
 import numpy as np
 import pytest
+from pypdf import PdfReader
 
 from mfc_lb import ConstantPolicy, MeanFieldSystem, SystemParameters, join_shortest_queue
 from mfc_lb.companion import list_figures
 from mfc_lb.companion.settings import read_toc
-from tests.book.browser import CHROMIUM, NARROW, NO_CHROMIUM, chromium, faults
+from tests.book.browser import (
+    CHROMIUM,
+    NARROW,
+    NO_CHROMIUM,
+    chromium,
+    faults,
+    listen,
+    resize,
+    too_wide,
+)
 from tests.book.cards import card_faults
 
 LOADED = re.compile(r'<(?:script|img|iframe|source)\b[^>]*\bsrc="(?:https?:)?//[^"]*"')
@@ -83,6 +94,7 @@ def test_scripts_take_less_than_two_seconds_of_a_slow_processor(pages, name):
 def test_the_search_finds_figures_by_words_of_their_captions(pages):
     with chromium() as browser:
         page = browser.new_page()
+        listen(page, heard := [])
         for card in map(read_json, sorted(pages.glob("figures/*.json"))[:3]):
             words = re.findall(r"\b[a-z]{5,}\b", re.sub(r"\$.*?\$", "", card["caption"]))[:2]
             address = card["page"].partition("#")[0]
@@ -91,6 +103,7 @@ def test_the_search_finds_figures_by_words_of_their_captions(pages):
             page.keyboard.press("Enter")
             page.wait_for_selector(f'.found-figures a[href$="#fig-{card["identifier"]}"] img')
             page.wait_for_selector(f'ul.search a[href^="{address}"]')
+        assert heard == []  # of excerpts from other files, which browsers do not let a file read
 
 
 def read_json(path):
@@ -125,6 +138,70 @@ def press_tab(page):
     on_a_part = page.evaluate("document.activeElement !== document.body")
     assert not on_a_part or found[1:] != ["none", "none"], found
     return found[0]
+
+
+FOCUS = "document.activeElement.className"
+
+
+@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@pytest.mark.parametrize("width", [NARROW, 1280])
+def test_the_search_keeps_the_focus_while_it_is_open_and_gives_it_back(pages, width):
+    with chromium() as browser:
+        page = browser.new_page()
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto((pages / "references.html").as_uri())
+        page.locator(".search-button__button:visible").first.press("Enter")
+        for _ in range(4):
+            page.keyboard.press("Tab")
+            assert page.evaluate(FOCUS) in ("", "form-control")  # the browser's own, or the field
+        page.locator(".search-button__wrapper input").press("Escape")
+        page.wait_for_function(f"{FOCUS}.includes('search-button__button')")
+        page.keyboard.press("Tab")
+        assert "search" not in page.evaluate(FOCUS)
+
+
+# Other spaces between letters, words, lines and paragraphs must not cost any text (WCAG 1.4.12).
+SPACED = """* { letter-spacing: 0.12em !important; line-height: 1.5 !important;
+word-spacing: 0.16em !important; } p { margin-bottom: 2em !important; }"""
+PARTS = ".bd-main :is(p, a, text, .sig span, h1, h2, h3)"
+CUT = """parts => [...document.querySelectorAll(parts)].filter(
+  part => !part.closest(".scrolls-sideways, pre, mjx-container, .bd-sidebar-secondary")
+    && part.checkVisibility() && part.getBoundingClientRect().right > innerWidth + 1
+).map(part => part.textContent)"""
+
+
+@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@pytest.mark.parametrize("name", ["convergence", "explore", "api"])
+def test_nothing_is_cut_off_at_four_times_the_size_or_with_more_space(pages, name):
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto((pages / f"{name}.html").as_uri())
+        for style in ("/* as it is */", SPACED):
+            page.add_style_tag(content=style)
+            for width in (320, NARROW):
+                resize(page, width)
+                assert [*too_wide(page, width), *page.evaluate(CUT, PARTS)] == [], (width, style)
+
+
+@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+def test_what_is_folded_on_a_dark_screen_is_printed_in_light_colours(pages):
+    with chromium() as browser:
+        page = browser.new_page()
+        page.emulate_media(color_scheme="dark")
+        page.goto((pages / "convergence.html").as_uri())
+        reader = PdfReader(BytesIO(page.pdf()))
+        printed = without_blanks("".join(sheet.extract_text() for sheet in reader.pages))
+        folded = page.locator("details.hide pre").all_text_contents()
+        assert [code for code in folded if without_blanks(code) not in printed] == []
+        themes = []
+        for event in ("beforeprint", "afterprint"):
+            page.evaluate("event => dispatchEvent(new Event(event))", event)
+            themes.append(page.evaluate("document.documentElement.dataset.theme"))
+        assert themes == ["light", "dark"]
+
+
+def without_blanks(text):
+    return "".join(text.split())
 
 
 @pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)

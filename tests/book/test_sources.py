@@ -1,13 +1,22 @@
 """What the book's sources promise, without running them."""
 
+import re
+
 from mfc_lb.companion import check_book, list_notebooks
 from mfc_lb.companion.expected import KINDS, SAMPLING, read_expected
+from mfc_lb.companion.figures import list_figures
 from mfc_lb.companion.notebooks import load
 from mfc_lb.companion.settings import SUFFIXES, read_toc
 
 
 def test_labels_values_and_settings_fit_together(book):
     assert check_book(book) != []
+
+
+def test_citations_in_words_are_words_that_stand_alone(book):
+    for figure in list_figures(book):
+        citation = figure.cite({})["text"]
+        assert not re.search(r"[\\${}^]|\b(cells?|just|this)\b", citation), citation
 
 
 def test_every_page_is_in_the_table_of_contents(book):

@@ -174,7 +174,11 @@ def test_a_trained_policy_is_compared(name, policy, table):
 def test_a_trained_policy_that_does_not_fit_is_refused(refused):
     words = ["compare", "--policies", "stored/mf.safetensors,jsq", *SHORT]
     refused([*words, "--buffer-size", "4"], "--buffer-size must be 5", "trained")
-    refused(["compare", "--policies", "no.safetensors"], "--policies must be a file", "no.json")
+    refused(
+        ["compare", "--policies", "no.safetensors"],
+        "--policies must be a .safetensors file",
+        "no.safetensors",
+    )
 
 
 # --- train ------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ BAD_WORDS = [
     (["--policy", "shortest"], "--policy", "'shortest'", "random, jsq, sed"),
     (["--policy", "jsq:2"], "--policy", "'jsq:2'"),
     (["--policy", "softmin:x"], "--policy", "'softmin:x'", ">= 0"),
-    (["--policy", "softmin:-1"], "--beta", "-1.0", ">= 0"),
+    (["--policy", "softmin:-1"], "--policy", "'softmin:-1'", ">= 0"),
     (["--policy", "softmin", "--beta", "-1"], "--beta", "-1.0", ">= 0"),
     (["--policy", "softmin", "--beta", "nan"], "--beta", "nan", "finite"),
     (["--policy", "jsq", "--beta", "1"], "--beta", "softmin"),

@@ -30,6 +30,8 @@ def test_defaults_are_the_papers(table):
     assert (effort.num_epochs, effort.num_runs, effort.processes) == (167, 100, 1)
     large = read_effort(given, mfc_lb.FiniteSystem(P, 10**9, 10**4))
     assert (large.num_epochs, large.num_runs, large.processes) == (500, 10, -1)
+    many = read_effort(given | {"runs": 3, "processes": 1000}, mfc_lb.FiniteSystem(P, 100, 10))
+    assert many.processes == 3
 
 
 def test_simulate_prints_mean_error_interval_fraction_and_limit(call):

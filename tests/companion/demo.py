@@ -32,7 +32,7 @@ by {eq}`eq-rate` {cite}`tahir2022`; see {py:func}`mfc_lb.evaluate` and
 """
 RECORD = """\
 from mfc_lb.companion import record_value
-record_value("delay", delta_t, "5.00 ± 0.01")
+record_value("delay", delta_t, f"{delta_t:.2f} ± 0.01")
 print("size:", size)
 DataFrame({"policy": ["JSQ(2)", "random"], "drops": [1.5, 2.5]})
 """

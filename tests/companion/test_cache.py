@@ -10,7 +10,7 @@ from mfc_lb.companion import CompanionError, cache
 from mfc_lb.companion.notebooks import find_notebook
 from tests.companion.cells import notebook, parameters_cell
 
-ANY = {"value": 1, "tolerance": 99, "kind": "exact", "why": "any number of runs"}
+ANY = {"value": 1, "tolerance": 99, "kind": "timing", "why": "any number of runs"}
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def runs(book, add, monkeypatch, tmp_path):
     def execute(notebook, parameters, folder, _book):
         executed.append(dict(parameters))
         (folder / f"{notebook.name}.ipynb").touch()
-        values = {"runs": {"value": len(executed), "text": ""}}
+        values = {"seconds": {"value": len(executed), "text": ""}}
         (folder / "values.json").write_text(json.dumps(values), "utf-8")
 
     library = tmp_path / "library"
@@ -29,7 +29,7 @@ def runs(book, add, monkeypatch, tmp_path):
         folder.mkdir()
         (folder / "file").write_text("1", "utf-8")
     (book.root / "requirements.lock").write_text("numpy==2.0\n", "utf-8")
-    add("page", notebook(parameters_cell()), {"runs": ANY})
+    add("page", notebook(parameters_cell()), {"seconds": ANY})
     monkeypatch.setattr(cache, "execute", execute)
     monkeypatch.setattr(cache, "LIBRARY", library)
     return executed
@@ -117,9 +117,9 @@ def test_compiled_files_do_not_matter(use, runs, book):
 
 def test_expected_values_are_compared_with_a_kept_run_too(use, runs, book):
     use()
-    wrong = {"runs": {"value": 5, "kind": "exact", "why": "it drifted"}}
+    wrong = {"seconds": {"value": 5, "kind": "exact", "why": "it drifted"}}
     (book.expected / "page.json").write_text(json.dumps({"quick": wrong}), "utf-8")
-    with pytest.raises(CompanionError, match="the value 'runs' is 1, expected 5"):
+    with pytest.raises(CompanionError, match="the value 'seconds' is 1, expected 5"):
         use()
     assert len(runs) == 1
 

@@ -113,6 +113,16 @@ def test_a_failed_cell_is_shown_in_the_details(book, add):
     assert len(str(failed.value)) < 400
 
 
+def test_a_value_that_only_the_library_can_judge_is_the_users_mistake(book, add):
+    refuses = "import mfc_lb\nmfc_lb.SystemParameters(delta_t=-delta_t)"
+    add("page", notebook(parameters_cell(), refuses))
+    with pytest.raises(InvalidInput, match=r"^page: delta_t must be .* got -3.0$"):
+        run("page", {"delta_t": 3.0}, book.root / "out", book)
+    with pytest.raises(CompanionError, match="failed: InvalidInput"):
+        run("page", {}, book.root / "out", book)
+    assert not (book.root / "out").exists()
+
+
 def test_a_missing_value_leaves_the_earlier_run_as_it_was(book, add):
     add("page", notebook(parameters_cell(), "print(delta_t)"), {})
     run("page", {}, book.root / "out", book)

@@ -3,6 +3,7 @@
 import pytest
 
 from mfc_lb.companion import find_figure, list_figures
+from mfc_lb.companion.citations import YEAR
 from mfc_lb.companion.figures import _numbers
 from mfc_lb.errors import InvalidInput
 from tests.companion.demo import demo_book
@@ -63,4 +64,4 @@ def test_a_citation_names_the_figure_and_what_was_changed(decay):
     assert "Figure decay (delta\\_t=3.0, size=paper) in mfc\\_lb: load" in " ".join(
         cited["bibtex"].split()
     )
-    assert cited["text"].startswith("The mfc_lb developers. By eq-rate, $x$ decays. Figure")
+    assert cited["text"].startswith(f"The mfc_lb developers ({YEAR}). By eq-rate, x decays. Figure")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mfc_lb.companion import CompanionError
-from mfc_lb.companion.formulas import typeset
+from mfc_lb.companion.formulas import plain_text, typeset
 
 SCRIPTS = """<script>window.MathJax = {"options": {}}</script>
 <script defer="defer" src="_static/mathjax/tex-chtml.js"></script>"""
@@ -52,3 +52,21 @@ def test_what_is_not_tex_is_refused_with_its_page(pages):
         typeset_page(pages, INLINE.format("\\frac{1}"))
     with pytest.raises(CompanionError, match=r"page\.html: the formula .* is not TeX"):
         typeset_page(pages, INLINE.format("\\undefinedmacro"))
+
+
+@pytest.mark.parametrize(
+    ("tex", "text"),
+    [
+        ("N = M^2", "N=M²"),
+        (r"\lVert H_t - \nu_t \rVert_1", "‖Hₜ−νₜ‖₁"),
+        (r"[0, r_{\max}]", "[0,r_max]"),
+        (r"-\frac12", "−1/2"),
+        ("M^{-1/2}", "M^(−1/2)"),
+        ("x_i^2", "xᵢ²"),
+        (r"\sqrt{2M}", "√(2M)"),
+        (r"\lambda < 1", "λ<1"),
+    ],
+)
+def test_a_formula_in_plain_text_keeps_what_is_above_and_below_the_line(pages, tex, text):
+    page = typeset_page(pages, INLINE.format(tex.replace("<", "&lt;")))
+    assert plain_text(page) == text

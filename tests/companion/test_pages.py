@@ -19,7 +19,7 @@ from mfc_lb.companion import (
     pages,
 )
 from mfc_lb.companion.settings import read_toc
-from tests.book.browser import CHROMIUM, NO_CHROMIUM, chromium, faults
+from tests.book.browser import CHROMIUM, NARROW, NO_CHROMIUM, chromium, faults
 from tests.book.cards import card_faults
 from tests.companion.cells import ROOT, figure_cell, notebook, parameters_cell
 from tests.companion.demo import demo_book
@@ -127,9 +127,16 @@ def test_a_figure_with_another_parameter_says_so(built, tmp_path):
     assert "(delta_t=2.5)" in card["citation"]["text"]
 
 
-@pytest.mark.parametrize("output", ["", "nowhere/decay.svg"])
-def test_a_place_that_cannot_be_written_is_refused_before_a_run(built, tmp_path, output):
-    with pytest.raises(InvalidInput, match="output must be a file in an existing folder"):
+@pytest.mark.parametrize(
+    ("output", "allowed"),
+    [
+        ("", "whose name ends in .svg"),
+        ("decay.png", "whose name ends in .svg"),
+        ("nowhere/decay.svg", "in an existing folder"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_before_a_run(built, tmp_path, output, allowed):
+    with pytest.raises(InvalidInput, match=f"output must be a file {allowed}"):
         make_figure("decay", "svg", {"delta_t": 1.5}, tmp_path / output, built)
 
 
@@ -168,6 +175,35 @@ def test_pages_open_without_a_fault(built, page):
     with chromium() as browser:
         found = [fault for path in (*sorted(paths), page) for fault in faults(browser, path)]
     assert found == []
+
+
+def test_every_page_has_a_description_and_an_icon(built):
+    html = built.build / "html"
+    for name in ("introduction", "finite_system", "notation", "api", "references"):
+        assert text(html / f"{name}.html").count('<meta name="viewport"') == 1
+        (icon,) = re.findall(r'<link rel="icon" href="([^"?]*)', text(html / f"{name}.html"))
+        assert (html / icon).is_file()
+    assert 'name="description" content="Many clients send' in text(html / "introduction.html")
+
+
+# Names of parameters that are broken, and types that are not in one line of text with their name.
+BROKEN = """() => [...document.querySelectorAll("dl.py dl.simple > dt")].filter(
+  term => getComputedStyle(term).display !== "block"
+    || term.querySelector("strong")?.getClientRects().length > 1).map(term => term.textContent)"""
+# What paper would cut.
+WIDE = """() => [...document.querySelectorAll("pre, .bd-article")].filter(
+  box => box.scrollWidth > box.clientWidth + 1).map(box => box.textContent.trim().slice(0, 60))"""
+
+
+@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+def test_the_reference_of_the_library_can_be_read_on_a_phone_and_on_paper(built):
+    with chromium() as browser:
+        opened = browser.new_page()
+        opened.set_viewport_size({"width": NARROW, "height": 900})
+        opened.goto((built.build / "html" / "api.html").as_uri())
+        assert opened.evaluate(BROKEN) == []
+        opened.emulate_media(media="print")
+        assert opened.evaluate(WIDE) == []
 
 
 @pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)

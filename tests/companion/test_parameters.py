@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from mfc_lb import InvalidInput
-from mfc_lb.companion.parameters import Parameter, convert_parameters, parse_assignments
+from mfc_lb.companion.parameters import (
+    Parameter,
+    convert_parameters,
+    did_you_mean,
+    parse_assignments,
+)
 
 DELAY = Parameter("delta_t", "float", 5.0, "the delay", 0.1, 50.0)
 QUEUES = Parameter("num_queues", "int", 100, "number of queues", 1.0, 10_000.0)
@@ -106,6 +111,15 @@ def test_an_unknown_name_is_refused_with_the_nearest_ones():
 def test_a_name_like_none_is_refused_with_all():
     with pytest.raises(InvalidInput, match="there are: delta_t, num_queues"):
         convert_parameters([DELAY, QUEUES], {"xyz": "3"}, "page")
+
+
+def test_of_many_names_the_nearest_are_named():
+    many = [f"drops-by-{letter * 9}" for letter in "abcdefghijklm"]
+    for unknown in ("xyz", "ñ", "drops of all systems"):
+        assert did_you_mean(unknown, many).count("drops-by") == 3
+        assert did_you_mean(unknown, many).startswith("; did you mean drops-by-")
+        assert did_you_mean(unknown, many[:1]) == f"; there are: {many[0]}"
+    assert did_you_mean("the K figure: kkk", many) == f"; did you mean {many[10]}?"
 
 
 def test_only_given_parameters_are_returned():

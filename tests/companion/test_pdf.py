@@ -18,6 +18,7 @@ PAGE = """<!DOCTYPE html><html><head><link rel="stylesheet" href="none.css" /></
 <a href="{other}.html#part">the other</a> and <a href="files/data.csv">data</a>.</p>
 <h2 id="part">Part &amp; more of {name}<a class="headerlink" href="#part">#</a></h2>
 <details><summary>Folded</summary><p>Unfolded {name}.</p></details>
+<noscript>Without a script {name}.</noscript><script>document.write("With one");</script>
 </section></article></body></html>"""
 
 
@@ -52,6 +53,8 @@ def test_the_book_has_a_title_contents_with_numbers_and_its_chapters(reader):
     assert "The second chapter 4" in " ".join(lines)
     assert "Words of first" in first
     assert "Unfolded first" in first
+    assert "Without a script first" in first
+    assert "With one" not in first
     assert "Words of second" in second
     assert "4" in second.splitlines()
 
@@ -79,6 +82,7 @@ def test_the_same_pages_print_to_the_same_bytes(pages, reader):
     again = printed(pages)
     assert again == printed(pages)
     assert reader.metadata.creation_date == DATE
+    assert (reader.metadata.title, reader.metadata.author) == ("A book", "Its authors")
 
 
 def test_without_chromium_one_line_says_so(monkeypatch):

@@ -163,8 +163,8 @@ def test_recorded_runs_come_with_their_setting(book, top):
 @pytest.fixture
 def run(add, tmp_path):
     def value(kind):
-        return {"value": 1.0, "tolerance": 0.1, "kind": kind, "why": "x"} | (
-            {"standard_error": 0.025} if kind == "sampling" else {}
+        return {"value": 1.0, "tolerance": 0.0, "kind": kind, "why": "x"} | (
+            {"tolerance": 0.1, "standard_error": 0.025} if kind == "sampling" else {}
         )
 
     expected = {"one": value("exact"), "two": value("exact"), "three": value("sampling")}

@@ -90,6 +90,26 @@ def test_an_estimate_keeps_its_standard_error_as_plain_json(folder):
         record_value("gap", 1.0, standard_error=math.nan)
 
 
+@pytest.mark.parametrize("error", [-0.1, math.inf, "0.1"])
+def test_a_standard_error_is_a_number_of_at_least_zero(folder, error):
+    with pytest.raises(InvalidInput, match=r"standard error of gap must be a (number|finite)"):
+        record_value("gap", 1.0, standard_error=error)
+    assert read_values(folder) == {}
+
+
+@pytest.mark.parametrize("text", ["165 %", "0.17", "165.3", "−17 %", "0.165 (0.2 to 0.3)"])
+def test_a_text_that_shows_another_number_is_refused(folder, text):
+    with pytest.raises(InvalidInput, match=r"^share: the text '.*' (does not show|has its number)"):
+        record_value("share", 0.1648, text)
+    assert read_values(folder) == {}
+
+
+@pytest.mark.parametrize("text", ["16 %", "0.165", "164.8", "0.2 %", "some", "0.16 (0.1 to 0.2)"])
+def test_a_text_may_show_percent_or_thousandths(folder, text):
+    record_value("share", 0.1648, text)
+    assert read_values(folder)["share"]["text"] == text
+
+
 # --- measurements -----------------------------------------------------------------------------
 
 

@@ -76,10 +76,15 @@ def test_without_an_address_the_settings_are_those_of_the_file():
         ("https://github.com/a/b/", "main", "repository must be"),
         ("https://github.com/a/b.git", "main", "repository must be"),
         ("https://github.com/a/b?x=1", "main", "repository must be"),
+        ("https://github.com/a/..", "main", "repository must be"),
+        ("https://github.com/a/.", "main", "repository must be"),
+        ("https://github.com/-/c", "main", "repository must be"),
+        ("https://github.com/a/b\u00e9", "main", "repository must be"),
         ("", "main", "repository must be"),
         (URL, "", "branch must be the name of a branch"),
         (URL, "a/b", "branch must be"),
         (URL, "a b", "branch must be"),
+        (URL, "\u00e9", "branch must be"),
     ],
 )
 def test_other_addresses_are_refused_in_one_line(url, branch, message):

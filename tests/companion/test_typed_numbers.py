@@ -23,6 +23,39 @@ RESULTS = [
     "| JSQ | ≈ 28 % |",
     "| JSQ | **28.4 ± 0.1** |",
     "Drops are few,\nnamely 28.",
+    "JSQ(2) reaches 61 packets per queue.",
+    "It reaches 61.3 packets.",
+    "It is changed by a factor of 3.",
+    "It changes by 12 percentage points.",
+    "It changes by 12 ‰.",
+    "It changes by about 12.",
+    "It loses packets, i.e. 61 of them.",
+    "It drops many; 61 in all.",
+    "It drops these: 61 in all.",
+    "The two lose packets.[^1]\n\n[^1]: Namely 61.3.",
+    "They drop ½ of them.",
+    "By $D = 38.2$ it is large.",
+    "It is $\\bar D \\approx 38.2$ then.",
+    "The mean is $\\mathbf{38}$.",
+    "It loses $38\\,\\text{packets}$.",
+    "$$38.2$$",
+    "It is {math}`D = 38.2` then.",
+    "```{math}\n:label: eq\nD = 38.2\n```",
+    "```{note}\nJSQ(2) drops 61 packets.\n```",
+    "```{note} JSQ(2) drops 61 packets\nSo it is.\n```",
+    "````{note}\nAs above:\n```{tip}\nIt drops 61 packets.\n```\n````",
+    ":::{note}\nJSQ(2) drops 61 packets.\n:::",
+    "```{figure} x.png\n:alt: It drops 61 packets\n:name: fig-x\n```",
+    "```{figure} x.png\n:name: fig-x\n\nIt drops 61 packets.\n```",
+    "```{list-table}\n* - JSQ\n  - 61\n```",
+    "| JSQ | 38 packets |",
+    "| JSQ | 38.2 (37.9 to 38.4) |",
+    "| JSQ | > 38 |",
+    "| $38$ packets | ~ |",
+    '<img src="x.png" alt="It drops 61 packets" width="3">',
+    "![It drops 61 packets](x.png)",
+    "It is `38.2`.",
+    "See {doc}`61 drops <page>`.",
 ]
 NO_RESULTS = [
     "JSQ loses {value}`comparison/lost` packets more.",
@@ -36,6 +69,16 @@ NO_RESULTS = [
     "(sec-28)=\n## Drops",
     "Many drops. There are 100 queues.",
     "| queues | drops |\n| --- | --- |\n| M = 100 | {value}`x/y` |",
+    "There are $M = 100$ queues.",
+    "See version 0.1.0 of python3.11.",
+    "The doi is 10.1145/3545008.3545025.",
+    "```{eval-rst}\n.. drops 28\n```",
+    "```{figure} x.png\n:name: fig-drops-28\n:width: 28 %\n```",
+    "```{math}\n:label: eq-28.2\n\\text{drops} = x\n```",
+    "~~~python\ndrops = 28.2\n~~~",
+    '<img src="drops28.png" alt="A line" width="28.2%">',
+    "See {doc}`28.2`.",
+    "Drops are counted. E.g. there are 100 queues.",
 ]
 
 
@@ -94,6 +137,17 @@ def test_a_phrase_allows_nothing_beyond_itself(check):
     for text in ("It drops 195 %.", "It drops 95 % or 3.", "It drops 0.95 %."):
         with pytest.raises(CompanionError, match="page: a number is typed by hand"):
             check(text, ("95 %", "all"))
+
+
+def test_a_phrase_may_be_in_the_plural(check):
+    check("The 95 % intervals are small. A 95 % interval is.", ("95 % interval", "all"))
+    for text, phrase in (("The 95 % intervalss", "95 % interval"), ("The mean of 5s", "5")):
+        with pytest.raises(CompanionError, match="page: a number is typed by hand"):
+            check(text, (phrase, "all"))
+
+
+def test_a_phrase_with_a_formula_is_allowed(check):
+    check("The mean is $\\lambda = 0.9$ here.", ("\\lambda = 0.9", "page"))
 
 
 def test_a_phrase_that_no_page_needs_is_a_fault(check):

@@ -1,4 +1,4 @@
-"""Fits, crossings and sizes that suffice, on tables whose answers are known."""
+"""Rates, crossings and sizes that suffice, on tables whose answers are known."""
 
 import math
 
@@ -15,55 +15,9 @@ from mfc_lb.experiments.analysis import (
     where_choices_stop_mattering,
     without_learned,
 )
-from mfc_lb.experiments.fits import fit_power_law
 from mfc_lb.experiments.prose import as_text, crossing_text
 
 SIZES = np.array([10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0])
-
-
-@pytest.mark.parametrize("exponent", [-1.0, -0.5, 0.7])
-@pytest.mark.parametrize("factor", [3.0, -3.0])
-def test_fit_recovers_an_exact_law(exponent, factor):
-    values = factor * SIZES**exponent
-    law = fit_power_law(SIZES, values, 0.01 * np.abs(values))
-    assert law.exponent == pytest.approx(exponent, abs=1e-6)
-    assert law.factor == pytest.approx(factor, rel=1e-5)
-    assert law(SIZES) == pytest.approx(values, rel=1e-5)
-
-
-def test_interval_covers_the_exponent_as_often_as_it_says():
-    """Also where the small values drown in noise, so that some of them are negative."""
-    rng, truth = np.random.default_rng(3), 80.0 / SIZES
-    errors = np.full(SIZES.size, 0.4)
-    laws = [
-        fit_power_law(SIZES, truth + errors * rng.standard_normal(SIZES.size), errors)
-        for _ in range(200)
-    ]
-    spread = np.std([law.exponent for law in laws])
-    assert np.mean([law.standard_error for law in laws]) == pytest.approx(spread, rel=0.25)
-    covered = np.mean([law.interval[0] < -1.0 < law.interval[1] for law in laws])
-    assert 0.93 <= covered <= 1.0
-    assert np.mean([law.exponent for law in laws]) == pytest.approx(-1.0, abs=0.01)
-
-
-def test_interval_widens_when_the_law_does_not_hold():
-    errors = np.full(SIZES.size, 1e-4)
-    straight = fit_power_law(SIZES, SIZES**-0.5, errors)
-    bent = fit_power_law(SIZES, SIZES**-0.5 * (1 + 0.1 * np.sin(SIZES)), errors)
-    assert np.diff(bent.interval) > 10 * np.diff(straight.interval)
-
-
-@pytest.mark.parametrize(
-    ("x", "y", "error", "message"),
-    [
-        ([1, 2], [1, 2], [1, 1], "x must be at least 3 places"),
-        ([1, 2, 3], [1, 2, 3], [1, 0, 1], "standard_error must be positive"),
-        ([1, 2, 3], [0.1, 0.1, 0.1], [1, 1, 1], "y must be clearly non-zero twice"),
-    ],
-)
-def test_fit_refuses_what_it_cannot_fit(x, y, error, message):
-    with pytest.raises(InvalidInput, match=message):
-        fit_power_law(x, y, error)
 
 
 def convergence_table() -> pd.DataFrame:
@@ -110,6 +64,7 @@ def differences(policy_minus_random, standard_error: float) -> pd.DataFrame:
             "reference": "RND",
             "estimate": policy_minus_random(delays),
             "standard_error": standard_error,
+            "num_runs": 100,
         }
     )
 
@@ -122,6 +77,19 @@ def test_crossing_is_the_root_and_its_error_follows_from_the_slope():
     assert (crossing.interval_high - crossing.interval_low) / 3.92 == pytest.approx(0.08, rel=0.2)
     assert crossing.standard_error == pytest.approx(0.08, rel=0.2)
     assert crossing.interval_low < 6.7 < crossing.interval_high
+    assert crossing.num_runs == 100
+
+
+def test_interval_of_a_crossing_has_its_draws_quantiles_for_ends():
+    """Between two estimates the root is a quotient, whose error is known."""
+    table = differences(lambda delay: delay - 6.0, standard_error=0.02)
+    table = table[table.delta_t.isin([5.0, 8.0])]
+    (crossing,) = crossings(table, num_draws=20_000).itertuples()
+    error = 0.02 * np.hypot(1.0, 2.0) / 3.0
+    assert crossing.delta_t == pytest.approx(6.0)
+    assert crossing.interval_low == pytest.approx(6.0 - 1.96 * error, abs=0.1 * error)
+    assert crossing.interval_high == pytest.approx(6.0 + 1.96 * error, abs=0.1 * error)
+    assert crossing.standard_error == pytest.approx(error, rel=0.05)
 
 
 def test_no_crossing_is_no_number():

@@ -26,6 +26,7 @@ def test_list_names_every_experiment_and_its_state(command):
         (["reproduce", "--only", "nonsense"], "'nonsense' is not one of 'trajectories', "),
         (["reproduce", "--only", "nonsense"], "'policies', 'traces', 'live_cluster'"),
         (["recompute"], "No such command"),
+        (["reproduce", "--differences", "/dev/null/x"], "results cannot be written"),
     ],
 )
 def test_mistakes_are_one_line(command, arguments, message):

@@ -53,6 +53,8 @@ def test_delay_sweep_has_an_estimate_for_each_policy_and_delay() -> None:
     size = {"num_agents": 100, "num_queues": 10, "num_runs": 3, "seed": 1}
     table = live.delay_sweep(SystemParameters(), (5.0, 10.0), **size)
     assert table.groupby(["policy", "delta_t"]).size().tolist() == [1, 1, 1, 1]
+    systems = table[["num_queues", "num_agents", "routing", "num_runs"]].drop_duplicates()
+    assert systems.to_numpy().tolist() == [[10, 100, "per_packet", 3]]
     assert (table.interval_low <= table.estimate).all()
     assert (table.estimate <= table.interval_high).all()
 

@@ -34,7 +34,9 @@ def test_a_trace_without_duration_is_refused(tmp_path, arrivals):
 
 
 def test_a_file_that_is_not_there_is_refused():
-    with pytest.raises(InvalidInput, match=r"ramp_trimodel"):
+    with pytest.raises(
+        InvalidInput, match=r"trace must be one of constant_.*, or a file, got 'ramp_trimodel'"
+    ):
         live.open_trace("ramp_trimodel")
 
 

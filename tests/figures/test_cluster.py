@@ -10,6 +10,7 @@ from mfc_lb.experiments import load
 from mfc_lb.figures import load_curves, refresh_curves
 from mfc_lb.figures.cluster import line_styles
 from mfc_lb.figures.style import look
+from tests.figures.drawn import assert_band, assert_heights, bars, curve, estimates
 
 
 def curves_table(end, traces=("my.csv",), balancers=("jsq:3",)):
@@ -42,7 +43,7 @@ def test_each_trace_has_a_row_mean_left_and_deviation_right():
     table = load("trace_study")
     figure = load_curves(table)
     assert len(figure.axes) == 8
-    assert figure.axes[0].get_title(loc="left") == "mean load"
+    assert figure.axes[0].get_title(loc="left").startswith("mean load")
     assert "deviation" in figure.axes[1].get_title(loc="left")
     panel = figure.axes[5]
     curve = table[
@@ -54,6 +55,25 @@ def test_each_trace_has_a_row_mean_left_and_deviation_right():
     (line,) = [line for line in panel.lines if line.get_color() == look("least-loaded").color]
     assert line.get_ydata() == pytest.approx(curve.estimate.to_numpy())
     assert line.get_xdata()[0] == pytest.approx(curve.window_end.iloc[0] / 2)
+
+
+def test_curves_and_bands_stand_in_the_middle_of_their_windows():
+    cases = {"reference": ("none", "random"), "trace": ("one.csv", "two.csv")}
+    cases |= {"balancer": ("random", "jsq:2"), "measure": ("load_mean", "load_standard_deviation")}
+    cases |= {"window_start": (0.0, 400.0, 1000.0)}
+    table = estimates(cases)
+    table["window_end"] = table.window_start.map({0.0: 400.0, 400.0: 1000.0, 1000.0: 1800.0})
+    table["minutes"] = table.window_start.map({0.0: 200 / 60, 400.0: 700 / 60, 1000.0: 1400 / 60})
+    whole = table.assign(window_end=np.inf)
+    axes = iter(load_curves(pd.concat([whole, table])).axes)
+    for trace in cases["trace"]:
+        for measure in cases["measure"]:
+            panel = next(axes)
+            for balancer in cases["balancer"]:
+                here = table[(table.reference == "none") & (table.trace == trace)]
+                here = here[(here.measure == measure) & (here.balancer == balancer)]
+                assert_band(panel, look(balancer).color, here, "minutes")
+            assert panel.get_xlim() == pytest.approx((0.0, 30.0))
 
 
 @pytest.mark.parametrize(
@@ -73,6 +93,26 @@ def test_refresh_intervals_are_labelled_and_zero_comes_first():
     assert (np.diff(places) > 0).all()
     assert panel.get_yscale() == "linear"
     assert panel.get_ylim()[0] == 0
+
+
+def test_bars_stand_at_the_logarithm_of_their_interval():
+    cases = {"reference": ("none", "random"), "measure": ("response_time_p99", "drops")}
+    cases |= {"trace": ("one.csv", "two.csv"), "balancer": ("random", "jsq:2", "jsq:3")}
+    table = estimates(cases | {"refresh_interval": (0.0, 0.1, 1.0, 100.0)})
+    axes = iter(refresh_curves(table).axes)
+    styles = line_styles(cases["balancer"])
+    for measure in cases["measure"]:
+        for trace in cases["trace"]:
+            panel = next(axes)
+            for marks, balancer in zip(bars(panel), cases["balancer"], strict=True):
+                here = table[(table.reference == "none") & (table.measure == measure)]
+                here = here[(here.trace == trace) & (here.balancer == balancer)]
+                assert_heights(marks, here)
+                assert marks[1:, 0].tolist() == [-1.0, 0.0, 2.0]
+                assert -2.0 < marks[0, 0] < -1.2
+                style = styles[balancer]
+                line = curve(panel, style["color"], style["linestyle"])
+                assert line.tolist() == marks[:, :2].tolist()
 
 
 @pytest.mark.parametrize(

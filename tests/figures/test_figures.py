@@ -15,7 +15,16 @@ from matplotlib.figure import Figure
 from mfc_lb import SystemParameters, figures, join_shortest_queue, random_choice, softmin
 from mfc_lb.experiments import illustrations, load
 from mfc_lb.experiments.analysis import crossings, without_learned
-from mfc_lb.figures.style import WIDTH, look, new_figure, plain_log, plain_number
+from mfc_lb.experiments.cases import POLICIES
+from mfc_lb.figures.style import (
+    WIDTH,
+    look,
+    new_figure,
+    plain_log,
+    plain_number,
+    side_by_side,
+)
+from tests.figures.drawn import legend_colors
 
 
 def rates_table():
@@ -117,6 +126,15 @@ def test_every_panel_shows_something(figure):
     assert all(panel.has_data() for panel in figure.axes)
 
 
+def test_policies_are_drawn_in_the_colours_that_the_legend_gives_them(figure):
+    if not figure.legends:
+        return
+    for name, color in legend_colors(figure).items():
+        if name in POLICIES:
+            assert color == look(name).color
+            assert color in {line.get_color() for panel in figure.axes for line in panel.lines}
+
+
 @pytest.mark.parametrize("name", ["herd", "drops_bias", "drops_by_delay", "choice_differences"])
 def test_the_same_bytes_twice(name):
     first, second = DRAWN[name](), DRAWN[name]()
@@ -150,6 +168,37 @@ def test_policies_have_one_colour_and_marker_each():
     figure = DRAWN["drops_by_delay"]()
     lines = {line.get_color() for line in figure.axes[0].lines}
     assert lines == {look(name).color for name in ("RND", "JSQ(2)", "softmin")}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("distance_to_mean_field", "N = M², per epoch, 20 to 50 runs"),
+        ("drops_bias", "N = M², per epoch, 20 to 50 runs"),
+        ("agents_limit", "M = 20, per epoch, 20 runs"),
+        ("drops_by_delay", "M = 100, N = M², per packet, 10 runs"),
+        ("policy_differences", "M = 20, N = M², per epoch, 10 runs"),
+        ("drops_by_size", "N = M², per packet, 10 runs"),
+        ("crossing_by_size", "N = M², 10 runs"),
+        ("drops_by_population", "M = 20, 10 runs"),
+        ("population_gap", "M = 20, 10 runs"),
+        ("choice_differences", "10 to 20 runs"),
+    ],
+)
+def test_a_figure_says_which_systems_it_shows(name, words):
+    figure = DRAWN[name]()
+    texts = [figure.get_supxlabel()]
+    texts += [panel.get_title(loc="left") + panel.get_xlabel() for panel in figure.axes]
+    assert any(words in text for text in texts)
+
+
+def test_markers_stand_side_by_side_around_their_place():
+    assert [side_by_side(number, 2) for number in range(2)] == [-0.5, 0.5]
+    figure = DRAWN["distance_to_mean_field"]()
+    drawn = [np.asarray(bars[0].get_xdata(), float) for bars in figure.axes[0].containers]
+    middle = np.exp(np.mean([np.log(places) for places in drawn if places.size], axis=0))
+    sizes = load("convergence").query("limit == 'queues'").num_queues.unique()
+    assert middle == pytest.approx(sorted(sizes))
 
 
 def test_all_exported_figures_are_tested():

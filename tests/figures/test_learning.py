@@ -1,14 +1,13 @@
-"""The figures of learning, of the certificate and of what a policy does."""
+"""The figures of learning and of the certificate: the tables' numbers at the right places."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure
 
-from mfc_lb.figures import learned_policy
 from mfc_lb.figures import learning as figures
-from mfc_lb.figures.style import WIDTH, look
+from mfc_lb.figures.style import GREY, look
+from tests.figures import drawn
+from tests.figures.drawn import assert_heights, assert_laid_out, bands, bars, legend_colors, levels
 
 POLICIES = {
     "JSQ(2)": 12.0,
@@ -40,7 +39,7 @@ def curves() -> pd.DataFrame:
     tables = []
     for method, kind, seed, steps, drops in runs:
         columns = {"method": method, "kind": kind, "training_seed": seed}
-        columns |= {"environment_steps": steps, "seconds": np.array(steps) / 1000}
+        columns |= {"environment_steps": steps, "seconds": np.array(steps) / 400}
         tables.append(pd.DataFrame({**columns, **estimates(drops)}))
     return pd.concat(tables, ignore_index=True)
 
@@ -53,70 +52,16 @@ def gaps() -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def decisions(num_states: int = 3) -> pd.DataFrame:
-    first, others = np.indices((num_states,) * 2).reshape(2, -1)
-    chances = 1.0 / (1.0 + np.exp(first - others))
-    levels = [
-        pd.DataFrame({"level_rate": rate} | {"first": first, "others": others})
-        for rate in (0.9, 0.6)
-    ]
-    return pd.concat([level.assign(probability=chances) for level in levels], ignore_index=True)
-
-
-def rates() -> pd.DataFrame:
-    rows = [
-        {"level_rate": rate, "policy": name, "filling": z, "fraction": 0.5, "arrival_rate": rate}
-        for rate in (0.9, 0.6)
-        for name in ("JSQ(3)", "RND", "softmin", "MF")
-        for z in (0, 1)
-    ]
-    return pd.DataFrame(rows)
-
-
-def scores() -> pd.DataFrame:
-    rows = [
-        {"time": 5.0 * t, "arrival_rate": rate, "filling": z, "score": -z * rate}
-        for t, rate in enumerate((0.9, 0.6, 0.9))
-        for z in (0, 1, 2)
-    ]
-    return pd.DataFrame(rows)
-
-
 DRAWN = {
     "learning_curves": lambda: figures.learning_curves(curves()),
     "optimality_gaps": lambda: figures.optimality_gaps(gaps()),
     "worth_of_knowledge": lambda: figures.worth_of_knowledge(gaps()),
-    "decision_maps": lambda: learned_policy.decision_maps(decisions()),
-    "rates_by_level": lambda: learned_policy.rates_by_level(rates()),
-    "scores_along_path": lambda: learned_policy.scores_along_path(scores()),
 }
 
 
-@pytest.fixture(params=DRAWN)
-def figure(request) -> Figure:
-    drawn = DRAWN[request.param]()
-    drawn.draw_without_rendering()
-    return drawn
-
-
-def test_panels_are_labelled_and_show_something(figure):
-    assert figure.get_facecolor() == to_rgba("white")
-    assert figure.get_figwidth() == WIDTH
-    assert all(panel.has_data() for panel in figure.axes)
-    assert figure.axes[0].get_ylabel()
-    assert any(panel.get_xlabel() for panel in figure.axes)
-
-
-def test_texts_lie_inside_and_the_legend_outside_the_panels(figure):
-    width, height = figure.canvas.get_width_height()
-    for panel in figure.axes:
-        for axis in (panel.xaxis, panel.yaxis):
-            box = axis.label.get_window_extent()
-            assert min(box.x0, box.y0, width - box.x1, height - box.y1) >= -1
-    for legend in figure.legends:
-        box = legend.get_window_extent()
-        assert min(box.x0, width - box.x1) >= -1
-        assert not any(box.overlaps(panel.bbox) for panel in figure.axes)
+@pytest.mark.parametrize("name", DRAWN)
+def test_panels_are_labelled_and_texts_have_their_room(name):
+    assert_laid_out(DRAWN[name]())
 
 
 def test_every_training_run_is_a_line_and_every_baseline_a_dashed_one():
@@ -135,6 +80,16 @@ def test_every_training_run_is_a_line_and_every_baseline_a_dashed_one():
         (look("RND").color, 40.0),
         (look("softmin").color, 28.6),
     }
+
+
+def test_bands_are_the_intervals_over_steps_in_thousands_or_over_seconds():
+    for panel, scale in zip(figures.learning_curves(curves()).axes, (1e3, 400.0) * 2, strict=True):
+        (band,) = bands(panel, look("MF").color)
+        expected = [[10_000 / scale, 28.1, 28.4], [20_000 / scale, 27.9, 28.2]]
+        assert band == pytest.approx(np.array(expected))
+        assert len(bands(panel)) == 4
+        drawn_lines = [line for line in panel.lines if line.get_linestyle() == "-"]
+        assert [line.get_xdata()[0] for line in drawn_lines[1:]] == [40_000 / scale] * 3
 
 
 def test_the_close_up_shows_the_lowest_drops_and_the_best_baseline():
@@ -173,35 +128,31 @@ def test_knowledge_is_compared_with_softmin_and_without_the_other_baselines():
     assert sorted(shown) == [0.2, 0.5, 0.6, 2.2]
 
 
-def test_a_map_shows_every_probability_in_percent():
-    figure = learned_policy.decision_maps(decisions())
-    panel = figure.axes[0]
-    assert [panel.get_title(loc="left") for panel in figure.axes[:2]] == ["λ = 0.9", "λ = 0.6"]
-    numbers = {text.get_position(): text.get_text() for text in panel.texts}
-    assert numbers[1, 0] == "73"  # the first queue is empty, the other holds one packet
-    assert numbers[0, 1] == "27"
-    assert panel.images[0].get_array()[0, 2] == pytest.approx(100 / (1 + np.exp(-2)))
+def different_gaps() -> pd.DataFrame:
+    return drawn.estimates({"policy": POLICIES, "delta_t": (1.0, 5.0, 8.0)})
 
 
-def test_large_maps_have_no_numbers():
-    assert list(learned_policy.decision_maps(decisions(9)).axes[0].texts) == []
+def assert_gaps_shown(figure, policies) -> None:
+    """Assert that each policy has its colour, its heights and, side by side, its delays."""
+    panel, table, colors = figure.axes[0], different_gaps(), legend_colors(figure)
+    assert set(colors) == set(policies)
+    for policy in policies:
+        (marks,) = bars(panel, colors[policy])
+        assert_heights(marks, table[table.policy == policy])
+    drawn.assert_side_by_side(bars(panel), (1.0, 5.0, 8.0), within=0.5)
 
 
-def test_rates_are_shown_at_each_level_in_the_policies_colours():
-    figure = learned_policy.rates_by_level(rates())
-    colors = {look(name).color for name in ("JSQ(2)", "RND", "softmin", "MF")}
-    for panel, rate in zip(figure.axes, (0.9, 0.6), strict=True):
-        assert {line.get_color() for line in panel.lines} == colors
-        assert all(list(line.get_ydata()) == [rate, rate] for line in panel.lines)
+def test_gaps_and_their_intervals_stand_at_their_delays():
+    figure = figures.optimality_gaps(different_gaps())
+    assert_gaps_shown(figure, set(POLICIES) - {"clairvoyant"})
+    (marks,) = bars(figure.axes[1], GREY)
+    assert marks[:, 0].tolist() == [1.0, 5.0, 8.0]
+    assert_heights(marks, different_gaps().query("policy == 'clairvoyant'"))
+    assert levels(figure.axes[1]) == [0.0]
 
 
-def test_scores_are_steps_over_shaded_epochs_of_high_demand():
-    (panel,) = learned_policy.scores_along_path(scores()).axes
-    steps = [patch for patch in panel.patches if hasattr(patch, "get_data")]
-    assert [list(step.get_data().values) for step in steps] == [
-        [-0.9, -0.6, -0.9],
-        [-1.8, -1.2, -1.8],
-    ]
-    shaded = [patch.get_x() for patch in panel.patches if not hasattr(patch, "get_data")]
-    assert shaded == [0.0, 10.0]
-    assert panel.get_xlim() == (0.0, 15.0)
+def test_worth_of_knowledge_stands_at_its_delays():
+    figure = figures.worth_of_knowledge(different_gaps())
+    known = ("softmin", "constant scores", "network without λ", "scores per level")
+    assert_gaps_shown(figure, known)
+    assert levels(figure.axes[0], look("MF").color, "--") == [0.0]

@@ -1,9 +1,11 @@
 """The figure of what is left open."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from mfc_lb.figures.open_choices import open_choices
+from tests.figures.drawn import estimates, levels, lines
 
 
 @pytest.fixture
@@ -30,3 +32,26 @@ def test_choices_are_named_from_the_top(table):
     labels = [label.get_text() for label in panel.get_yticklabels()]
     assert labels == ["two distinct queues, JSQ(2)", "action read as shares, MF"]
     assert panel.yaxis_inverted()
+
+
+def test_intervals_in_percent_stand_side_by_side_on_the_line_of_their_choice():
+    choices = (("distinct", "JSQ(2)"), ("per_packet", "RND"), ("shares", "MF"))
+    table = estimates({"case": choices, "delta_t": (10.0, 1.0, 5.0)}, -0.4, 0.4)
+    table[["choice", "policy"]] = table.case.tolist()
+    (panel,) = open_choices(table).axes
+    places = []
+    for delta_t, container in zip((1.0, 5.0, 10.0), panel.containers, strict=True):
+        line, _, (drawn,) = container.lines
+        segments = np.array(drawn.get_segments())
+        for case, place, height, segment in zip(choices, *line.get_data(), segments, strict=True):
+            (row,) = table[(table.case == case) & (table.delta_t == delta_t)].itertuples()
+            assert place == pytest.approx(100 * row.estimate)
+            assert segment[:, 0] == pytest.approx([100 * row.interval_low, 100 * row.interval_high])
+            assert segment[:, 1].tolist() == [height, height]
+        places.append(line.get_ydata())
+    assert np.mean(places, axis=0) == pytest.approx([0, 1, 2])
+    assert np.abs(places - np.arange(3)).max() < 0.5
+    assert (np.diff(places, axis=0) > 0).all()  # longer delays below, as in the legend
+    assert len({round(float(place), 6) for row in places for place in row}) == 9
+    assert (panel.get_xscale(), lines(panel)[0].get_linestyle()) == ("symlog", "None")
+    assert levels(panel) == []

@@ -7,6 +7,7 @@ import pytest
 from mfc_lb.experiments.live_traces import moments_of_three
 from mfc_lb.figures import trace_checks
 from mfc_lb.figures.style import look
+from tests.figures.drawn import assert_heights, assert_side_by_side, bars, estimates, levels, points
 
 
 def test_differences_from_the_model_are_drawn_side_by_side():
@@ -28,9 +29,21 @@ def test_differences_from_the_model_are_drawn_side_by_side():
     assert np.abs(random.get_xdata() - [0, 1]).max() < 0.5
 
 
+def test_differences_and_their_intervals_stand_around_their_delay():
+    cases = {"reference": ("none", "infinite_agents"), "balancer": ("random", "jsq:2")}
+    table = estimates(cases | {"refresh_interval": (10.0, 1.0, 5.0)}, -1.0, 1.0)
+    (panel,) = trace_checks.cluster_minus_model(table).axes
+    shown = table[table.reference == "infinite_agents"]
+    for balancer in cases["balancer"]:
+        (marks,) = bars(panel, look(balancer).color)
+        assert_heights(marks, shown[shown.balancer == balancer])
+    assert_side_by_side(bars(panel), [2, 0, 1], within=0.5)
+    assert levels(panel) == [0.0]
+
+
 def test_both_moments_are_drawn_over_the_place_of_the_middle():
     table = moments_of_three(10)
     figure = trace_checks.moments_of_three(table)
     skewness, kurtosis = figure.axes[0].lines
-    assert skewness.get_ydata() == pytest.approx(table.skewness.to_numpy())
-    assert kurtosis.get_ydata() == pytest.approx(np.full(11, -1.5))
+    assert points(skewness) == pytest.approx(table[["middle", "skewness"]].to_numpy())
+    assert points(kurtosis) == pytest.approx(np.c_[table.middle, np.full(11, -1.5)])

@@ -1,6 +1,7 @@
 """The figure of a work trace: its panels show the trace's numbers, for any trace."""
 
 from io import BytesIO
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -41,6 +42,21 @@ def test_area_under_the_arrival_rate_is_the_number_of_jobs(name):
     assert rates.edges[0] == 0
 
 
+@pytest.mark.parametrize(("name", "second"), [("ramp_trimodal", 1e6), ("long", 24 * 3600e6)])
+def test_each_bar_stands_for_the_jobs_of_its_time(name, second):
+    """The unit is that of the axis: a second, or a day."""
+    arrivals = TRACES[name].arrival_time_us
+    since = (arrivals - arrivals[0]) / second
+    filled, outline = (
+        patch.get_data() for patch in work_trace(TRACES[name].to_frame()).axes[0].patches
+    )
+    edges = np.append(filled.edges[:-1], filled.edges[-1] + 1)
+    counts = [((low <= since) & (since < high)).sum() for low, high in pairwise(edges)]
+    assert filled.values * np.diff(filled.edges) == pytest.approx(counts)
+    assert outline.values.tolist() == filled.values.tolist()
+    assert outline.edges.tolist() == filled.edges.tolist()
+
+
 def test_constant_arrivals_look_constant():
     rates = work_trace(TRACES["constant_trimodal"].to_frame()).axes[0].patches[0].get_data()
     assert rates.values == pytest.approx(np.full(60, 20.0))
@@ -55,6 +71,21 @@ def test_service_times_are_the_distribution_function():
     expected = [0, *((services <= bound).mean() for bound in (100_000, 500_000, 1_000_000)), 1]
     assert list(times[:-1]) == [0.1, 0.1, 0.5, 1.0]
     assert list(fractions) == pytest.approx(expected)
+
+
+def test_thinned_steps_are_still_the_distribution_function():
+    """Of five thousand service times a thousand are drawn, the first and the last included."""
+    seconds = TRACES["long"].service_time_us / 1e6
+    (panel,) = work_trace(TRACES["long"].to_frame()).axes[1:]
+    (line,) = panel.lines
+    times, fractions = line.get_data()
+    assert panel.get_xlabel() == "service time (s)"
+    assert line.get_drawstyle() == "steps-post"
+    assert len(times) < 1010
+    expected = [(seconds <= time).mean() for time in times[1:]]
+    assert list(fractions[1:]) == pytest.approx(expected)
+    assert (times[0], times[-2]) == (seconds.min(), seconds.max())
+    assert fractions[0] == 0.0
 
 
 def test_same_bytes_twice():

@@ -130,7 +130,7 @@ def test_a_card_of_another_policys_parameters_is_refused(stored):
 def test_a_missing_file_is_refused(stored, suffix):
     missing = stored.with_name(stored.name + suffix)
     missing.unlink()
-    message = f"policy must be a file that can be read, got {str(missing)!r} (No such file"
+    message = f"got {str(stored)!r} ({missing.name}: No such file"
     with pytest.raises(InvalidInput, match=re.escape(message)):
         load_policy(stored)
 
