@@ -48,9 +48,7 @@
 
   /** Write a number at a tick; a very small one with a power of ten. */
   function tickLabel(value) {
-    if (value === 0 || Math.abs(value) >= 0.001) return String(value);
-    const [digits, exponent] = value.toExponential().split("e-");
-    return `${digits}·10⁻${exponent.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])}`;
+    return value === 0 || Math.abs(value) >= 0.001 ? String(value) : mfcLb.powerOfTen(value);
   }
 
   const pen = document.createElement("canvas").getContext("2d");

@@ -52,7 +52,9 @@
   /** Return the first epoch of the window that is shown, and the one after its last. */
   function shownEpochs({ settings: { dt, epoch }, levels }) {
     const length = Math.max(1, Math.round(WINDOW / dt));
-    const first = Math.floor(epoch / length) * length;
+    // The last window is as long as the others: it begins earlier.
+    const last = Math.max(0, levels.length - length);
+    const first = Math.min(Math.floor(epoch / length) * length, last);
     return [first, Math.min(first + length, levels.length)];
   }
 

@@ -4,9 +4,16 @@
   const mfcLb = (window.mfcLb = window.mfcLb || {});
 
   const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
-  const plain = (value) => value.toFixed(value < 1 ? 4 : 2);
+  const plain = (value) =>
+    value > 0 && value < 0.001 ? powerOfTen(value, 1) : value.toFixed(value < 1 ? 4 : 2);
   const short = (value) => String(Number(value.toFixed(4)));
   const percent = (share) => `${(100 * share).toFixed(1)}\u00a0%`;
+
+  /** Write a number below one with a power of ten, with all its digits or so many decimals. */
+  function powerOfTen(value, decimals) {
+    const [digits, exponent] = value.toExponential(decimals).split("e-");
+    return `${digits}·10⁻${exponent.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])}`;
+  }
 
   /** Return a policy's name for readers. */
   function label(name, { beta }) {
@@ -82,5 +89,5 @@
   }
 
   Object.assign(mfcLb, { sum, plain, short, percent, change, label, summary, learnedNote });
-  Object.assign(mfcLb, { refusal, notTaken });
+  Object.assign(mfcLb, { refusal, notTaken, powerOfTen });
 })();

@@ -25,6 +25,7 @@ from mfc_lb.figures.style import (
     side_by_side,
     styled,
 )
+from mfc_lb.figures.wording import routing_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -106,7 +107,7 @@ def distance_by_size(
             draw_bars(panel, shifted, here, policy, color=shade)
             panel.plot(shifted, here.estimate, color=shade, linewidth=1.0)
         panel.axhline(0.0, color=GREY, linewidth=1.0)
-        panel.set_title(routing.replace("_", " "))
+        panel.set_title(routing_text(routing))
         _mark_sizes(panel, finite.num_queues)
     axes[0, 0].set_ylabel("drops per queue\nminus the mean field's")
     figure.supxlabel(_SQUARE, fontsize="medium")

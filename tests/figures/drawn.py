@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.collections import FillBetweenPolyCollection
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgba
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
@@ -24,7 +24,7 @@ from mfc_lb.figures.style import WIDTH
 def estimates(columns: Mapping[str, Iterable], low: float = 2.0, high: float = 3.0) -> pd.DataFrame:
     """Return a row for each combination of the columns' values, with an estimate of its own.
 
-    Estimates lie between `low` and `high`; the upper arm of each interval is the longer one.
+    Estimates lie between `low` and `high`; the two arms of an interval differ.
     """
     rows = pd.DataFrame(list(product(*columns.values())), columns=list(columns))
     rng = np.random.default_rng(len(rows))
@@ -87,7 +87,7 @@ def bands(panel: Axes, color: object = None) -> list[np.ndarray]:
     return [
         _ends(band.get_paths()[0].vertices)
         for band in panel.collections
-        if isinstance(band, FillBetweenPolyCollection) and _like(band.get_facecolor()[0], color)
+        if isinstance(band, PolyCollection) and _like(band.get_facecolor()[0], color)
     ]
 
 
