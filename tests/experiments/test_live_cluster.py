@@ -268,7 +268,8 @@ def test_numbers_of_a_loss(killed):
     assert 0 < found["started_twice"] <= found["returned"]
     loads = live_comparison.loads_around_loss(killed)
     assert (loads.killed[loads.away] == 0).all()
-    assert found["peak"] == loads.others.max() > 5
+    before = loads.others[: int(loads.away.argmax())].max()
+    assert found["peak"] == loads.others[loads.away].max() > 2 * before
 
 
 def test_a_run_without_a_loss_has_no_story():
