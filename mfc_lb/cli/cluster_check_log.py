@@ -100,12 +100,12 @@ def _check(log: "EventLog", tolerance: int | None) -> tuple[list["Fault"], int]:
 
 
 def _described(log: "EventLog") -> str:
-    from mfc_lb.cli.cluster_comparison import show_cores
+    from mfc_lb.cli.terminal import counted
 
     header = log.header
     cluster = header.cluster
     cores = sorted(set(cluster.cores))
-    each = show_cores(cores[0]) if len(cores) == 1 else f"{cores[0]} to {cores[-1]} cores"
+    each = counted(cores[0], "core") if len(cores) == 1 else f"{cores[0]} to {cores[-1]} cores"
     told: dict[str, Any] = {
         f"{header.source} of {header.balancer}": True,
         f"{cluster.num_workers} workers with {each}": True,

@@ -184,8 +184,3 @@ def short_name(balancer: str) -> str:
     """Return the name of a balancer without the folder and suffix of its policy."""
     kind, colon, rest = balancer.partition(":")
     return f"{kind}{colon}{Path(rest).stem if rest.endswith(POLICIES) else rest}"
-
-
-def show_cores(number: int) -> str:
-    """Return a number of cores in words."""
-    return f"{number} core" if number == 1 else f"{number} cores"

@@ -147,18 +147,21 @@ WRITTEN = {
 
 
 def _title(given: dict[str, Any], result: "SimulationResult") -> str:
-    from mfc_lb.cli.cluster_comparison import short_name, show_cores
+    from mfc_lb.cli.cluster_comparison import short_name
+    from mfc_lb.cli.terminal import counted
 
     cores = result.log.header.cluster.cores
     alike = len(set(cores)) == 1
-    each = f"{show_cores(cores[0])} each" if alike else f"{show_cores(sum(cores))} in all"
+    each = f"{counted(cores[0], 'core')} each" if alike else f"{counted(sum(cores), 'core')} in all"
     interval = given["refresh"]
     age = f", loads known every {show_duration(interval)}" if interval else ""
-    return f"{short_name(given['balancer'])}: {len(cores)} workers, {each}{age}"
+    return f"{short_name(given['balancer'])}: {counted(len(cores), 'worker')}, {each}{age}"
 
 
 def _described(result: "SimulationResult") -> dict[str, str]:
     """Return what is printed, line by line."""
+    from mfc_lb.cli.terminal import grouped
+
     s = result.summary()
     counts = {
         "jobs finished": s.finished,
@@ -177,7 +180,7 @@ def _described(result: "SimulationResult") -> dict[str, str]:
         "  standard deviation over workers, mean over time": s.load_standard_deviation,
     }
     return (
-        {name: f"{count:,}".replace(",", " ") for name, count in counts.items()}
+        {name: grouped(count) for name, count in counts.items()}
         | {name: _or_unknown(time, show_duration) for name, time in times.items()}
         | {name: _or_unknown(load, "{:.4g}".format) for name, load in loads.items()}
     )

@@ -3,9 +3,16 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from mfc_lb.cli.cluster_comparison import OTHERS, TIMES, Group, Outcome, short_name, show_cores
+from mfc_lb.cli.cluster_comparison import OTHERS, TIMES, Group, Outcome, short_name
 from mfc_lb.cli.durations import UNITS, show_duration
-from mfc_lb.cli.terminal import NOT_KNOWN, console, new_table, number_format, show_estimate
+from mfc_lb.cli.terminal import (
+    NOT_KNOWN,
+    console,
+    counted,
+    new_table,
+    number_format,
+    show_estimate,
+)
 from mfc_lb.systems import Estimate
 
 if TYPE_CHECKING:
@@ -43,14 +50,15 @@ def _table(given: dict[str, Any], trace: "Trace", groups: list[Group], unit: str
 def _title(given: dict[str, Any], trace: "Trace", groups: list[Group]) -> str:
     cores = next(iter(groups[0].values())).cluster.cores
     alike = len(set(cores)) == 1
-    each = f"{show_cores(cores[0])} each" if alike else f"{show_cores(sum(cores))} in all"
-    jobs = f"{len(trace):,}".replace(",", " ")
-    return f"{given['trace']}: {jobs} jobs, {len(cores)} workers, {each}"
+    each = f"{counted(cores[0], 'core')} each" if alike else f"{counted(sum(cores), 'core')} in all"
+    jobs, workers = counted(len(trace), "job"), counted(len(cores), "worker")
+    return f"{given['trace']}: {jobs}, {workers}, {each}"
 
 
 def _caption(given: dict[str, Any]) -> str:
     return (
-        f"{given['runs']} runs of each random balancer, on the same jobs; seed {given['seed']}; "
+        f"{counted(given['runs'], 'run')} of each random balancer, on the same jobs; "
+        f"seed {given['seed']}; "
         "± 95 %: half the width of the 95 % interval of the mean over runs; load: jobs per core, "
         "mean over workers and time; s.d.: its standard deviation over workers, mean over time; "
         "bold: fewest drops, then shortest mean"

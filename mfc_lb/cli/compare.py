@@ -164,7 +164,7 @@ def _show(outcomes: list[list["Outcome"]]) -> None:
 
 
 def _cells_of(outcome: "Outcome", first: "Outcome") -> list[str]:
-    from mfc_lb.cli.terminal import NOT_KNOWN, show_estimate
+    from mfc_lb.cli.terminal import NOT_KNOWN, grouped, show_estimate
 
     queues = getattr(outcome.system, "num_queues", None)
     mean, error, _ = show_estimate(outcome.result.estimate)
@@ -173,7 +173,7 @@ def _cells_of(outcome: "Outcome", first: "Outcome") -> list[str]:
     return [
         outcome.policy,
         f"{outcome.system.parameters.delta_t:g}",
-        f"{queues:,}" if queues else "∞",
+        grouped(queues) if queues else "∞",
         mean,
         error,
         NOT_KNOWN if is_first else difference,

@@ -31,12 +31,14 @@ def list_all() -> None:
     """List the figures: their names, numbers in the book, notebooks and titles."""
     from mfc_lb import companion
     from mfc_lb.cli.terminal import console, new_table
+    from mfc_lb.companion.citations import in_words
 
     table = new_table("Figures", "name")
     for column in ("number", "notebook", "title"):
         table.add_column(column)
     for found in companion.list_figures():
-        table.add_row(found.identifier, found.number, found.notebook.name, found.label.title)
+        title = in_words(found.label.title)
+        table.add_row(found.identifier, found.number, found.notebook.name, title)
     console().print(table)
 
 
@@ -56,9 +58,11 @@ def show(identifier: str) -> None:
 
 
 def _describe(found: "BookFigure") -> list[tuple[str, str]]:
+    from mfc_lb.companion.citations import in_words
+
     own = (f"{parameter.name} = {parameter.default}" for parameter in found.notebook.parameters)
     return [
-        ("caption", found.label.caption),
+        ("caption", in_words(found.label.caption)),
         ("shows", found.label.alt),
         ("page", found.address),
         ("notebook", f"{found.notebook.name}: {found.notebook.title}"),

@@ -110,7 +110,9 @@ def _never_fail_to_print() -> None:
 def _end(code: int, message: str, details: str = "") -> NoReturn:
     if details:
         click.echo(details, err=True)
-    click.echo(f"mfc-lb: {message}", err=True)
+    # A message may quote a file that is no text; a terminal would obey what is in it.
+    shown = "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in message)
+    click.echo(f"mfc-lb: {shown}", err=True)
     sys.exit(code)
 
 

@@ -41,15 +41,19 @@ def show(outcome: "Outcome", seconds: float, rivals: Sequence["Outcome"] = ()) -
 
 
 def _title(outcome: "Outcome") -> str:
+    from mfc_lb.cli.terminal import counted
+
     system, p = outcome.system, outcome.system.parameters
     queues, agents = getattr(system, "num_queues", None), getattr(system, "num_agents", None)
-    number = f"{agents:,} agents" if agents else "infinitely many agents"
-    where = f"{queues:,} queues" if queues else "infinitely many queues"
+    number = counted(agents, "agent") if agents else "infinitely many agents"
+    where = counted(queues, "queue") if queues else "infinitely many queues"
     return f"{outcome.policy} with d = {p.num_choices}, {number}, {where}, Δt = {p.delta_t:g}"
 
 
 def _effort_line(outcome: "Outcome", seconds: float) -> str:
+    from mfc_lb.cli.terminal import counted
+
     runs, epochs = outcome.effort.num_runs, outcome.effort.num_epochs
     horizon = epochs * outcome.system.parameters.delta_t
-    times = f"runs: {runs}, each of {epochs} epochs (time {horizon:g})"
+    times = f"runs: {runs}, each of {counted(epochs, 'epoch')} (time {horizon:g})"
     return f"{times}; seed: {outcome.effort.seed}; in {seconds:.1f} s"

@@ -44,6 +44,28 @@ def new_table(title: str, *columns: str, caption: str | None = None) -> "Table":
     return table
 
 
+def grouped(number: int) -> str:
+    """Return a whole number with its digits in groups of three.
+
+    Examples
+    --------
+    >>> grouped(10_000)
+    '10 000'
+    """
+    return f"{number:,}".replace(",", " ")
+
+
+def counted(number: int, thing: str) -> str:
+    """Return how many there are of a thing.
+
+    Examples
+    --------
+    >>> counted(1, "queue"), counted(10_000, "agent")
+    ('1 queue', '10 000 agents')
+    """
+    return f"{grouped(number)} {thing}{'s' * (number != 1)}"
+
+
 def show_estimate(estimate: "Estimate", *, percent: bool = False) -> tuple[str, str, str]:
     """Return mean, standard error and 95 % interval as text, to two digits of the error."""
     factor, unit = (100.0, " %") if percent else (1.0, "")

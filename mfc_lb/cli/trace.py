@@ -8,7 +8,7 @@ from mfc_lb.cli.durations import show_duration
 from mfc_lb.cli.options import OUTPUT, Command, option
 from mfc_lb.cli.pictures import picture, write_picture
 from mfc_lb.cli.table_file import TableFile
-from mfc_lb.cli.terminal import NOT_KNOWN
+from mfc_lb.cli.terminal import NOT_KNOWN, grouped
 from mfc_lb.cli.trace_file import FORMATS, read_given, which_trace, write_trace
 from mfc_lb.cli.trace_generate import generate
 
@@ -82,7 +82,7 @@ def _described(found: "Trace") -> dict[str, str]:
     import numpy as np
 
     arrivals, services = found.arrival_time_us, found.service_time_us
-    described = {"jobs": f"{len(found):,}".replace(",", " ")}
+    described = {"jobs": grouped(len(found))}
     if len(found) == 0:
         return described
     busy = found.offered_load(1)

@@ -75,11 +75,15 @@ def plain_citation(identifier: str, title: str, changes: Mapping[str, str]) -> s
     The mfc_lb developers (...). Rates λ(z) with N = M². Figure rates in mfc_lb: ...
     """
     where = f"Figure {_name(identifier, changes)} in {WORK}"
-    words = _FORMULA.sub(lambda formula: _in_words(formula[0][1:-1]), title)
-    return f"{AUTHOR} ({YEAR}). {words}. {where}. Version {mfc_lb.__version__}."
+    return f"{AUTHOR} ({YEAR}). {in_words(title)}. {where}. Version {mfc_lb.__version__}."
 
 
-def _in_words(formula: str) -> str:
+def in_words(text: str) -> str:
+    """Return a title or caption with its formulas as plain text."""
+    return _FORMULA.sub(lambda formula: _plain_formula(formula[0][1:-1]), text)
+
+
+def _plain_formula(formula: str) -> str:
     for tex, plain in _PLAIN.items():
         formula = formula.replace(tex, plain)
     return re.sub(r"[{}]", "", formula)

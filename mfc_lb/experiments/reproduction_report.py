@@ -73,5 +73,8 @@ def _conclusion(verdicts: Sequence[Verdict]) -> str:
     wrong = [verdict.name for verdict in verdicts if not verdict.agrees]
     rows = sum(verdict.rows for verdict in verdicts)
     if not wrong:
-        return f"All {len(verdicts)} results agree, row by row ({rows} rows)."
+        agreeing = (
+            f"All {len(verdicts)} results agree" if len(verdicts) > 1 else "The result agrees"
+        )
+        return f"{agreeing}, row by row ({rows} rows)."
     return f"{len(wrong)} of {len(verdicts)} results do not agree: {', '.join(wrong)}."

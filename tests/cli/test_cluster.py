@@ -148,7 +148,7 @@ def test_an_empty_trace_gives_an_empty_result(content, call):
             ["t.csv", "--balancers", "jsq:9:distinct", "--workers", "3"],
             ["--balancers jsq:D must be at most the number of workers, 3", "got 9"],
         ),
-        (["t.csv", "--balancers", "mean-field:no.safetensors"], ["--balancers", "be read"]),
+        (["t.csv", "--balancers", "mean-field:no.safetensors"], ["--balancers", "with its card"]),
         (["t.csv", "--refresh", "soon"], ["--refresh must be times such as 100ms", "'soon'"]),
         (["t.csv", "--refresh", "1s,1000ms"], ["--refresh must be made of different values"]),
         (["t.csv", "--refresh", "0", "soon"], ["unexpected extra argument", "soon"]),

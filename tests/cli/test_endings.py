@@ -250,3 +250,12 @@ def test_interrupt_leaves_one_line_and_no_file():
     assert process.returncode == 130
     assert stderr.split("\n") == ["", "mfc-lb: interrupted", ""]
     assert list(Path.cwd().iterdir()) == []
+
+
+def test_a_message_does_not_command_the_terminal(call, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a\x1b[31m,b\n1,2\n", "utf-8")
+    done = call("trace", "show", str(path))
+    assert done.exit_code == 2
+    assert "\x1b" not in done.stderr
+    assert "a?[31m" in done.stderr
