@@ -2,13 +2,16 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import BrowserContext, Page
 
 from mfc_lb.companion import Book, build_book
+from tests.book.browser import chromium
+from tests.book.live_page import faultless_pages, write_page
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,6 +39,26 @@ def pages(book, tmp_path_factory) -> Path:
                 patch.setenv("MFC_LB_RESULTS", str(folder / "results"))
                 build_book("quick", folder / "html", book, folder / "runs")
     return folder / "html"
+
+
+@pytest.fixture(scope="module")
+def live_page(book, tmp_path_factory) -> Path:
+    """Return the live page, without the book around it."""
+    return write_page(book, tmp_path_factory.mktemp("live"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[BrowserContext]:
+    """Return a Chromium that is started once for a module."""
+    with chromium() as context:
+        yield context
+
+
+@pytest.fixture
+def opened(browser, live_page) -> Iterator[Callable[..., Page]]:
+    """Return a function that opens the live page with settings in its address."""
+    with faultless_pages(browser, live_page) as open_at:
+        yield open_at
 
 
 @contextmanager

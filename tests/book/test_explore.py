@@ -17,12 +17,11 @@ from mfc_lb import (
     softmin,
 )
 from mfc_lb.systems.queue import extended_rate_matrix
-from tests.book.browser import CHROMIUM, NO_CHROMIUM, chromium
-from tests.book.live_page import faultless_pages, write_page
+from tests.book.browser import CHROMIUM, NO_CHROMIUM
+from tests.book.explore_page import PAPER
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
 
-PAPER = {"dt": 5.0, "high": 0.9, "low": 0.6, "beta": 0.5, "demand": "drawn", "seed": 1}
 SETTINGS = [
     {"dt": 0.5},
     {"dt": 1.0, "seed": 2, "beta": 5.0},
@@ -34,23 +33,6 @@ SETTINGS = [
     {"high": 0.0, "low": 0.0},
 ]
 FRAGMENT = "policy=learned&dt=3&beta=0.5&high=0.9&low=0.6&demand=drawn&seed=7&epoch=12"
-
-
-@pytest.fixture(scope="module")
-def path(book, tmp_path_factory):
-    return write_page(book, tmp_path_factory.mktemp("live"))
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as context:
-        yield context
-
-
-@pytest.fixture
-def opened(browser, path):
-    with faultless_pages(browser, path) as open_at:
-        yield open_at
 
 
 # --- the library's numbers --------------------------------------------------------------------

@@ -2,27 +2,9 @@
 
 import pytest
 
-from tests.book.browser import CHROMIUM, NARROW, NO_CHROMIUM, WIDE, chromium
-from tests.book.live_page import faultless_pages, write_page
+from tests.book.browser import CHROMIUM, NARROW, NO_CHROMIUM, WIDE
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
-
-
-@pytest.fixture(scope="module")
-def path(book, tmp_path_factory):
-    return write_page(book, tmp_path_factory.mktemp("live"))
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as context:
-        yield context
-
-
-@pytest.fixture
-def opened(browser, path):
-    with faultless_pages(browser, path) as open_at:
-        yield open_at
 
 
 def test_the_keyboard_moves_every_slider_by_a_step(opened):
@@ -130,10 +112,10 @@ def test_print_shows_values_and_figures_without_controls(opened):
     assert page.locator("figure svg").first.is_visible()
 
 
-def test_without_javascript_the_page_says_what_it_would_show(browser, path):
+def test_without_javascript_the_page_says_what_it_would_show(browser, live_page):
     context = browser.browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(path.as_uri())
+    page.goto(live_page.as_uri())
     assert page.locator("noscript p").is_visible()
     assert [item for item in page.locator("form, button").all() if item.is_visible()] == []
     context.close()
