@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import click
 
+from mfc_lb import baseline
 from mfc_lb.cli.book import book
 from mfc_lb.cli.cluster import cluster
 from mfc_lb.cli.compare import compare
@@ -84,6 +85,7 @@ class Program(click.Group):
         for an interrupt. Only an error of our own shows a traceback.
         """
         _never_fail_to_print()
+        baseline.establish()
         kwargs = {"prog_name": "mfc-lb"} | kwargs | {"standalone_mode": False}
         try:
             code = super().main(*args, **kwargs)

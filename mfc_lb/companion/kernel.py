@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mfc_lb import baseline
 from mfc_lb.companion.location import LIBRARY
 from mfc_lb.companion.records import RUN_FOLDER_VARIABLE
 
@@ -75,6 +76,7 @@ def library_path() -> str:
 
 def _environment(run_folder: Path, scratch: Path) -> dict[str, str]:
     return {
+        **baseline.environment(),
         RUN_FOLDER_VARIABLE: str(run_folder),
         "IPYTHONDIR": str(scratch),
         "PYTHONPATH": library_path(),

@@ -9,13 +9,22 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from mfc_lb import baseline
+from mfc_lb.baseline import in_force
 from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments import EXPERIMENTS, find
+from mfc_lb.experiments.checksums import (
+    checksums_file,
+    compute_checksums,
+    keep_checksums,
+    kept_checksums,
+)
 from mfc_lb.experiments.folders import results_folder
 from mfc_lb.experiments.learned import reproduce_policies, store_all
 from mfc_lb.experiments.reproduction import reproduce
 from mfc_lb.experiments.reproduction_report import csv_report, terminal_report
 from mfc_lb.experiments.runner import run
+from mfc_lb.experiments.spot_check import spot_check
 from mfc_lb.experiments.storage import StoredResult, write_bytes
 
 _console = Console()
@@ -151,6 +160,54 @@ def reproduce_command(
     sys.exit(0 if all(verdict.agrees for verdict in verdicts) else 1)
 
 
+@cli.command("check")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--size", type=_SIZES, default="quick", show_default=True)
+@click.option("--write", is_flag=True, help="Keep the checksums of this machine instead.")
+@_processes
+def check_command(names: tuple[str, ...], size: str, write: bool, processes: int) -> None:
+    """Compute tables here and say whether they are the same to the byte as everywhere.
+
+    Compares their checksums with data/checksums.json: for the quick size in two minutes, for all or
+    the experiments NAME.
+
+    Exit code 0 if all are the same, 1 if any differs.
+    """
+    chosen = [find(name) for name in names or EXPERIMENTS]
+    found, kept = compute_checksums(chosen, size, processes), kept_checksums(size)
+    same = {name: kept["sha256"].get(name) == checksum for name, checksum in found.items()}
+    table = _new_table("experiment", "SHA-256", "")
+    for name, checksum in found.items():
+        table.add_row(name, checksum[:16], "same" if same[name] else "DIFFERS")
+    _console.print(table)
+    click.echo(f"Numerical baseline: {in_force()} here, {kept['baseline']} in data/checksums.json.")
+    if write:
+        keep_checksums(size, found)
+        click.echo(f"Written: {checksums_file()}")
+    sys.exit(0 if write or all(same.values()) else 1)
+
+
+@cli.command("spot-check")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--size", type=_SIZES, default="paper", show_default=True)
+@click.option("--seed", default=1, show_default=True, help="Chooses the cells.")
+@_processes
+def spot_check_command(names: tuple[str, ...], size: str, seed: int, processes: int) -> None:
+    """Compute a random share of the cells of stored results again, after code has changed.
+
+    One cell in twenty, at least three of each experiment NAME, or of all. If they are the same to
+    the byte, the manifest says so, and the result is current; if not, run it anew.
+    """
+    wrong = 0
+    for experiment in [find(name) for name in names or EXPERIMENTS]:
+        stored = StoredResult(results_folder(), experiment, size)
+        differing = spot_check(stored, seed, processes)
+        wrong += len(differing)
+        shown = f"other: {', '.join(differing)}" if differing else f"the same; {stored.state}"
+        click.echo(f"{stored.name}: {shown}")
+    sys.exit(1 if wrong else 0)
+
+
 def _new_table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE)
     for column in columns:
@@ -179,4 +236,5 @@ def _fail(message: str, code: int) -> None:
 
 
 if __name__ == "__main__":
+    baseline.restart()  # NumPy was loaded with the package
     main()

@@ -10,6 +10,7 @@ from typing import Any
 
 import joblib
 
+from mfc_lb.baseline import in_force
 from mfc_lb.experiments.folders import LIBRARY
 
 #: Packages whose rounding or random numbers a result could show.
@@ -29,12 +30,14 @@ def circumstances(processes: int) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``finished`` (UTC), ``commit``, ``machine``, ``processes``, ``python`` and ``packages``.
+        ``finished`` (UTC), ``commit``, ``machine``, ``baseline``, ``processes``, ``python`` and
+        ``packages``.
     """
     return {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(LIBRARY.parent),
         "machine": machine(),
+        "baseline": in_force(),
         "processes": joblib.effective_n_jobs(processes),
         "python": platform.python_version(),
         "packages": package_versions(PACKAGES),

@@ -21,6 +21,7 @@ from distributed import Client, KilledWorker, Security
 from distributed.core import rpc
 from joblib._dask import DaskDistributedBackend
 
+from mfc_lb.baseline import in_force
 from mfc_lb.errors import InvalidInput, require
 from mfc_lb.experiments.circumstances import PACKAGES, package_versions
 from mfc_lb.experiments.sources import library_digest
@@ -215,7 +216,8 @@ def _surroundings(data: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
 @cache
 def _software() -> dict[str, Any]:
     python = ".".join(platform.python_version_tuple()[:2])
-    return {"python": python, **package_versions(PACKAGES), "digest of mfc_lb": library_digest()}
+    about = {"python": python, "baseline": in_force()}
+    return {**about, **package_versions(PACKAGES), "digest of mfc_lb": library_digest()}
 
 
 def _difference(here: Mapping[str, Any], there: Mapping[str, Any]) -> str | None:

@@ -8,11 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mfc_lb.experiments.experiment import RELATIVE_TOLERANCE
-
-#: Stored and recomputed numbers may differ by this, absolutely: a difference that is zero on paper
-#: is a rounding error in either.
-ABSOLUTE_TOLERANCE = 1e-12
+from mfc_lb.experiments.experiment import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,10 @@ def misfit(stored: pd.DataFrame, fresh: pd.DataFrame) -> str | None:
 
 
 def differences(
-    stored: pd.DataFrame, fresh: pd.DataFrame, tolerance: float = RELATIVE_TOLERANCE
+    stored: pd.DataFrame,
+    fresh: pd.DataFrame,
+    tolerance: float = RELATIVE_TOLERANCE,
+    absolute_tolerance: float = ABSOLUTE_TOLERANCE,
 ) -> Iterator[Difference]:
     """Yield all that differs between two tables that fit, row by row.
 
@@ -63,19 +62,22 @@ def differences(
         With the same columns and as many rows.
     tolerance : float, optional
         Relative difference that numbers may have.
+    absolute_tolerance : float, optional
+        Absolute difference that they may have.
     """
-    columns = [_differs(stored[name], fresh[name], tolerance) for name in stored.columns]
+    allowed = (tolerance, absolute_tolerance)
+    columns = [_differs(stored[name], fresh[name], *allowed) for name in stored.columns]
     for row, column in np.argwhere(np.column_stack(columns)).tolist():
         before, now = stored.iloc[row, column], fresh.iloc[row, column]
         yield Difference(str(row + 1), str(stored.columns[column]), before, now)
 
 
 def _differs(
-    stored: "pd.Series[Any]", fresh: "pd.Series[Any]", tolerance: float
+    stored: "pd.Series[Any]", fresh: "pd.Series[Any]", relative: float, absolute: float
 ) -> NDArray[np.bool_]:
     before, now = stored.to_numpy(), fresh.to_numpy()
     if before.dtype.kind in "fi" and now.dtype.kind in "fi":
         numbers = before.astype(float), now.astype(float)
-        close = np.isclose(*numbers, tolerance, ABSOLUTE_TOLERANCE, equal_nan=True)
+        close = np.isclose(*numbers, relative, absolute, equal_nan=True)
         return np.asarray(~close)
     return np.asarray(before.astype(object) != now.astype(object))

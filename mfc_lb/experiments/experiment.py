@@ -20,6 +20,10 @@ Result = Any
 #: Stored and recomputed numbers may differ by this, relatively: the tables have ten digits.
 RELATIVE_TOLERANCE = 1e-9
 
+#: Stored and recomputed numbers may differ by this, absolutely: a difference that is zero on paper
+#: is a rounding error in either.
+ABSOLUTE_TOLERANCE = 1e-12
+
 SizeT = TypeVar("SizeT")
 
 #: The columns of every estimate, see `estimate_columns`.
@@ -75,6 +79,8 @@ class Experiment(Generic[SizeT]):
         Columns that are times: no two runs agree on them.
     tolerance : float, optional
         Relative difference that another machine may make.
+    absolute_tolerance : float, optional
+        Absolute difference that it may make: of numbers that are differences of larger ones.
     """
 
     name: str
@@ -88,6 +94,7 @@ class Experiment(Generic[SizeT]):
     data: Callable[[SizeT], dict[str, Any]] = lambda _: {}
     measured: tuple[str, ...] = ()
     tolerance: float = RELATIVE_TOLERANCE
+    absolute_tolerance: float = ABSOLUTE_TOLERANCE
 
     def size(self, name: str) -> SizeT:
         """Return the size of that name, or refuse it."""

@@ -129,4 +129,7 @@ def _compare(
     measured = list(experiment.measured)
     before, now = (one.drop(columns=measured, errors="ignore") for one in (table, fresh.read()))
     fault = misfit(before, now)
-    return fault, () if fault else tuple(differences(before, now, experiment.tolerance))
+    if fault:
+        return fault, ()
+    allowed = (experiment.tolerance, experiment.absolute_tolerance)
+    return None, tuple(differences(before, now, *allowed))

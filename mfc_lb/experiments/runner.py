@@ -5,6 +5,7 @@ does not depend on the number of processes, nor on the order in which cells fini
 """
 
 import fcntl
+import json
 import logging
 import os
 import shutil
@@ -25,7 +26,7 @@ from tqdm import tqdm
 
 from mfc_lb.errors import InvalidInput, check_int
 from mfc_lb.experiments.circumstances import circumstances
-from mfc_lb.experiments.experiment import Cell, Experiment
+from mfc_lb.experiments.experiment import Cell, Experiment, Result
 from mfc_lb.experiments.storage import State, StoredResult, inputs, read_json, write_json
 
 _log = logging.getLogger(__name__)
@@ -96,13 +97,13 @@ def _fill(stored: StoredResult, work: Path, processes: int, dask: str | None) ->
     # Now: the sources may be edited while this runs.
     origin = inputs(experiment, stored.size)
     _discard_stale_cells(work, origin)
-    cells = experiment.cells(size, experiment.seed)
+    cells = stored.cells()
     data = partial(experiment.data, size)
     _compute_missing(cells, work, partial(finish, processes=processes, dask=dask, data=data))
     finished = {cell.key: read_json(_file(work, cell.key)) for cell in cells}
-    rows = experiment.rows(size, {key: done["result"] for key, done in finished.items()})
+    results = {key: done["result"] for key, done in finished.items()}
     seconds = sum(done["seconds"] for done in finished.values())
-    stored.write(rows, origin, seconds, circumstances(processes) | (_CLUSTER if dask else {}))
+    stored.write(results, origin, seconds, circumstances(processes) | (_CLUSTER if dask else {}))
 
 
 def _discard_stale_cells(work: Path, now: dict[str, Any]) -> None:
@@ -133,6 +134,13 @@ def _compute_missing(
         for key, done in finish(calls):
             write_json(_file(work, key), done)
             bar.update()
+
+
+def compute(cells: Sequence[Cell], processes: int = -1) -> dict[str, Result]:
+    """Return what cells leave behind, as it would be read from their files."""
+    calls = [partial(_timed, cell) for cell in cells]
+    done = finish(calls, processes=check_processes(processes, None), dask=None, data=dict)
+    return {key: json.loads(json.dumps(timed["result"])) for key, timed in done}
 
 
 def finish(

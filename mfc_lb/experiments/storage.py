@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import mfc_lb
 from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments.cases import HORIZON
-from mfc_lb.experiments.experiment import Experiment, Row
+from mfc_lb.experiments.experiment import Cell, Experiment, Result, Row
 from mfc_lb.experiments.sources import code_digest
 from mfc_lb.files import sha256, write_whole, write_whole_json
 from mfc_lb.model import SystemParameters
@@ -76,11 +76,17 @@ class StoredResult:
         now = inputs(self.experiment, self.size)
         if any(manifest.get(field) != now[field] for field in ("parameters", "seed")):
             return State.OTHER_PARAMETERS
-        return State.CURRENT if manifest.get("code") == now["code"] else State.OTHER_CODE
+        # Code that was tried and gave the same is as good as the code that computed it.
+        codes = (manifest.get("code"), manifest.get("checked", {}).get("code"))
+        return State.CURRENT if now["code"] in codes else State.OTHER_CODE
+
+    def cells(self) -> Sequence[Cell]:
+        """Return the cells from which it is made."""
+        return self.experiment.cells(self.experiment.size(self.size), self.experiment.seed)
 
     def write(
         self,
-        rows: Sequence[Row],
+        results: Mapping[str, Result],
         origin: dict[str, Any],
         seconds: float,
         computed: dict[str, Any],
@@ -89,8 +95,8 @@ class StoredResult:
 
         Parameters
         ----------
-        rows : sequence of Row
-            The table.
+        results : mapping from str to Result
+            What each cell left behind, in the cells' order.
         origin : dict
             The `inputs` from which it was computed.
         seconds : float
@@ -98,6 +104,7 @@ class StoredResult:
         computed : dict
             The `circumstances`.
         """
+        rows = self.experiment.rows(self.experiment.size(self.size), results)
         content = table_bytes(rows, list(self.experiment.columns))
         manifest = origin | {
             "wall_time_seconds": round(seconds, 1),
@@ -105,6 +112,7 @@ class StoredResult:
             "sha256": sha256(content),
             "rows": len(rows),
             "columns": dict(self.experiment.columns),
+            "cells": cell_digests(self.experiment, results),
         }
         write_bytes(self.table, content)
         write_json(self.manifest, manifest)
@@ -129,6 +137,24 @@ def inputs(experiment: Experiment[Any], size: str) -> dict[str, Any]:
         "code": {"version": mfc_lb.__version__, "sha256": code_digest(experiment)},
         **experiment.data(chosen_size),
     }
+
+
+def cell_digests(experiment: Experiment[Any], results: Mapping[str, Result]) -> dict[str, str]:
+    """Return a digest of what each cell left behind, but for what no two runs share."""
+    measured = frozenset(experiment.measured)
+    return {
+        key: sha256(json.dumps(_without(result, measured), sort_keys=True).encode())[:16]
+        for key, result in results.items()
+    }
+
+
+def _without(result: Any, measured: frozenset[str]) -> Any:
+    if isinstance(result, Mapping):
+        kept = ((key, value) for key, value in result.items() if key not in measured)
+        return {key: _without(value, measured) for key, value in kept}
+    if isinstance(result, list):
+        return [_without(value, measured) for value in result]
+    return result
 
 
 def table_bytes(rows: Sequence[Row], columns: Sequence[str]) -> bytes:

@@ -62,8 +62,8 @@ def split_by_priority(group_of_state: NDArray[np.int64], num_choices: int) -> Pa
     def probabilities(nu: NDArray[np.float64]) -> NDArray[np.float64]:
         mass = np.bincount(group_of_state, weights=nu, minlength=num_groups)
         worse = np.append(np.cumsum(mass[::-1])[::-1][1:], 0.0)
-        chances = ways * mass[:, None] ** ties * worse[:, None] ** (num_choices - ties)
-        return np.asarray(chances.ravel())
+        best, others = _powers(mass, num_choices), _powers(worse, num_choices)
+        return np.asarray((ways * best[:, 1:] * others[:, -2::-1]).ravel())
 
     outcomes = np.arange(num_groups * num_choices)
     return PacketSplit(
@@ -75,6 +75,17 @@ def split_by_priority(group_of_state: NDArray[np.int64], num_choices: int) -> Pa
         cell_group=np.repeat(np.arange(num_groups), num_choices),
         cell_share=np.tile(1.0 / ties, num_groups),
     )
+
+
+def _powers(values: NDArray[np.float64], largest: int) -> NDArray[np.float64]:
+    """Return the powers 0 to `largest` of each value, shape (n, largest + 1).
+
+    By products: libraries' powers are rounded in one way on one processor, in another on the next,
+    and a chance that differs in its last digit gives other draws.
+    """
+    factors = np.repeat(values[:, None], largest + 1, axis=1)
+    factors[:, 0] = 1.0
+    return np.asarray(np.multiply.accumulate(factors, axis=1))
 
 
 def split_by_table(table: NDArray[np.float64]) -> PacketSplit:

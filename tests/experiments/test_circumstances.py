@@ -38,7 +38,8 @@ def test_packages_that_are_missing_are_left_out():
 
 def test_everything_is_said():
     said = circumstances(2)
-    assert said.keys() == {"finished", "commit", "machine", "processes", "python", "packages"}
+    where = {"commit", "machine", "baseline", "processes", "python", "packages"}
+    assert said.keys() == {"finished", *where}
     assert said["processes"] == 2
     assert said["finished"].endswith("+00:00")
     assert "cores" in machine()

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -106,11 +107,12 @@ def test_load_trusts_paper_results_of_other_code_and_no_others(tmp_path, monkeyp
     )
 
     def stored(size: str) -> storage.StoredResult:
-        return storage.StoredResult(tmp_path, EXPERIMENT, size)
+        return storage.StoredResult(tmp_path, experiment, size)
 
     row = dict.fromkeys(EXPERIMENT.columns, 1.0)
+    experiment = replace(EXPERIMENT, rows=lambda *_: [row])
     for size in EXPERIMENT.sizes:
-        stored(size).write([row], storage.inputs(EXPERIMENT, size), 0.0, {})
+        stored(size).write({}, storage.inputs(EXPERIMENT, size), 0.0, {})
         load("comparison", size)
     assert ran == []
     monkeypatch.setattr(storage, "code_digest", lambda _: "other")
