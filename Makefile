@@ -14,7 +14,7 @@ LOCK_VENV := _build/lock-venv
 # Held back in the lock; pyproject.toml allows more.
 HELD := torch==2.13.0
 
-.PHONY: help setup test book reproduce bench lock clean
+.PHONY: help setup test processors book reproduce bench lock clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ test: setup  ## check style and types, run every test (notebooks and built pages
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+processors: setup  ## run every quick notebook as other processors would: the same bytes (takes a quarter of an hour)
+	$(BIN)/pytest -m processors -n 0 tests/test_processors.py
 
 book: setup  ## execute the notebooks at the paper's sizes and build the book
 	$(BIN)/mfc-lb book build

@@ -73,13 +73,13 @@ def in_force() -> str:
 
     It looks at what NumPy and OpenBLAS chose: variables that came too late do not count.
     """
-    import numpy.linalg  # noqa: F401  so that OpenBLAS has chosen
-    from numpy._core import _multiarray_umath as core
+    import numpy as np
     from threadpoolctl import threadpool_info
 
     told = SETTINGS.items() <= os.environ.items()
     kernels = {library.get("architecture", "Haswell") for library in threadpool_info()}
-    seen = core.__cpu_features__["X86_V3"] and not core.__cpu_features__["X86_V4"]
+    found = set(np.show_config(mode="dicts")["SIMD Extensions"]["found"])
+    seen = "X86_V3" in found and not found & set(SETTINGS["NPY_DISABLE_CPU_FEATURES"].split(","))
     return NAME if told and seen and kernels == {"Haswell"} else NONE
 
 

@@ -58,7 +58,7 @@ def spot_check(stored: StoredResult, seed: int, processes: int = -1) -> list[str
         of a cell.
     """
     kept = (State.CURRENT, State.OTHER_CODE)
-    require(stored.state in kept, stored.name, stored.state, "stored and whole")
+    require(stored.state in kept, stored.name, str(stored.state), "stored and whole")
     manifest, code = read_json(stored.manifest), inputs(stored.experiment, stored.size)["code"]
     cells = {cell.key: cell for cell in stored.cells()}
     picked = chosen(list(cells), seed)

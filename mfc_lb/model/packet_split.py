@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +61,7 @@ def split_by_priority(group_of_state: NDArray[np.int64], num_choices: int) -> Pa
     ways = np.array([comb(num_choices, int(r)) for r in ties], dtype=np.float64)
 
     def probabilities(nu: NDArray[np.float64]) -> NDArray[np.float64]:
-        mass = np.bincount(group_of_state, weights=nu, minlength=num_groups)
+        mass: Any = np.bincount(group_of_state, weights=nu, minlength=num_groups)
         worse = np.append(np.cumsum(mass[::-1])[::-1][1:], 0.0)
         best, others = _powers(mass, num_choices), _powers(worse, num_choices)
         return np.asarray((ways * best[:, 1:] * others[:, -2::-1]).ravel())
