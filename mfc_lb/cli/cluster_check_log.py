@@ -1,4 +1,4 @@
-"""`mfc-lb cluster check-log`: what an event log proves, or what is wrong."""
+"""`mfc-lb cluster check-log`: what holds in an event log, or what is wrong."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,8 @@ from mfc_lb.cli.table_file import TableFile
 if TYPE_CHECKING:
     from mfc_lb.cluster import EventLog, Fault
 
-#: What is proved of a log without faults.
-PROVED = (
+#: What holds in a log without faults.
+HOLDS = (
     "every job arrives once and ends once",
     "every job is assigned at once, and nothing starts before that",
     "every worker serves first come, first served, each job for its service time",
@@ -50,9 +50,10 @@ FIRST_TOLERANCE = 1000
     text="Also write the events as a table: kind, time_us, job_id, worker, service_time_us.",
 )
 def check_log(**given: Any) -> None:
-    """Replay an event log, and say what it proves or what is wrong.
+    """Replay an event log, and say what holds in it or what is wrong.
 
-    The log alone is looked at, by code that shares nothing with the simulator. If something is
+    The log alone is looked at, by code that shares nothing with the simulator; whether it tells
+    what happened, it cannot say. If something is
     wrong, up to 20 faults are listed and the exit code is 1.
     """
     log = given["log"]
@@ -64,8 +65,8 @@ def check_log(**given: Any) -> None:
     if faults:
         _tell_faults(log, faults)
         click.get_current_context().exit(FAILED)
-    click.echo("proved from the log alone:")
-    for line in PROVED:
+    click.echo("in this log:")
+    for line in HOLDS:
         click.echo(f"  {line}")
     if allowed:
         is_least = given["tolerance"] is None and allowed > FIRST_TOLERANCE

@@ -34,8 +34,8 @@ event_log = option(
     type=LogFile(),
     section=OUTPUT,
     metavar="FILE.log",
-    text="Write every action to this file, as protocol buffers; mfc-lb cluster check-log proves "
-    "from it that the run was right.",
+    text="Write every action to this file, as protocol buffers; mfc-lb cluster check-log checks "
+    "from it that the run kept the rules.",
 )
 #: Both.
 files = combined(job_table, event_log)

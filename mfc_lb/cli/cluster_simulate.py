@@ -140,7 +140,7 @@ def _show(given: dict[str, Any], result: "SimulationResult") -> None:
 #: What is said of the files.
 WRITTEN = {
     "output": "the job table",
-    "log": "every action; mfc-lb cluster check-log proves from it that the run was right",
+    "log": "every action; mfc-lb cluster check-log checks from it that the run kept the rules",
     "load": "the load over time",
     "picture": "the load over time",
 }

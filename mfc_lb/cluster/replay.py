@@ -1,4 +1,4 @@
-"""The replay checker: what a cluster did was right, proved from its log alone.
+"""The replay checker: whether a log is consistent, from the log alone.
 
 It shares nothing with the simulator but the log. It goes through the events one by one, keeps for
 each worker the line of waiting jobs and the jobs in service, and checks that
@@ -54,7 +54,9 @@ class Fault:
 
 
 def check_log(log: EventLog, tolerance_us: int = 0) -> list[Fault]:
-    """Return the faults of a log, at most 20; none proves that the run was right.
+    """Return the faults of a log, at most 20; without any, the run in it kept the rules.
+
+    Whether the log tells what happened, no checker of a log can say.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How far the learned policies are from optimal, and what each piece of knowledge is worth."""
+"""Learned policies beside a search that knows the future, and what each knowledge is worth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -114,7 +114,7 @@ def _drops(size: CertificateSize, seed: int, delta_t: float, policy: Policy) -> 
 
 
 def _certify(size: CertificateSize, seed: int, delta_t: float) -> Result:
-    """Return the clairvoyant's drops on each path from either start."""
+    """Return what the search for the clairvoyant found on each path from either start."""
     from mfc_lb.learning.clairvoyant import certify
 
     levels = _levels(size, seed, delta_t)[: size.num_clairvoyant_paths]

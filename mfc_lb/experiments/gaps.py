@@ -12,7 +12,7 @@ _ENDS = ["estimate", "standard_error", "interval_low", "interval_high"]
 
 
 def optimality_gaps(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return how much more is dropped than by who knows the future.
+    """Return how much more is dropped than a search found that knows the future.
 
     Parameters
     ----------
@@ -22,9 +22,10 @@ def optimality_gaps(table: "pd.DataFrame") -> "pd.DataFrame":
     Returns
     -------
     DataFrame
-        Columns ``delta_t``, ``policy``, ``knows`` and those of an estimate, in percent of the
-        clairvoyant's drops. The rows of the policy ``clairvoyant`` are the difference between its
-        two starts: from random routing minus from the learned policy, in percent of the latter.
+        Columns ``delta_t``, ``policy``, ``knows`` and those of an estimate, in percent of
+        what the search found: estimates from below, since it may have missed lower drops. The rows
+        of the policy ``clairvoyant`` are the difference between its two starts: from random routing
+        minus from the learned policy, in percent of the latter.
     """
     ratios = table[(table.measure == "ratio") & (table.reference == CLAIRVOYANT)]
     beyond = ["estimate", "interval_low", "interval_high"]

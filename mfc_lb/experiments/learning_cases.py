@@ -1,4 +1,4 @@
-"""Trainings, certificates and looks into policies that a notebook computes where it shows them."""
+"""Trainings, searches and looks into policies that a notebook computes where it shows them."""
 
 from collections.abc import Mapping
 
@@ -148,7 +148,7 @@ def certificate(
     levels: NDArray[np.int64],
     num_steps: int,
 ) -> pd.DataFrame:
-    """Return how much more policies drop than who knows the future, on a few paths.
+    """Return how much more policies drop than a search found that knows each of a few paths.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ def loss_in_numbers(run: LiveRun) -> dict[str, float]:
         ``lost``: how often a worker was lost; ``returned``: jobs that the balancer got back;
         ``started_twice``: those of them that had been in service; ``results``: jobs that ended;
         ``away``: seconds during which the last worker was lost; ``peak``: the highest mean load of
-        the others in that time.
+        the others in that time, and ``highest``: at any time.
     """
     kind, job = run.log.events.kind, run.log.events.job_id
     returned = job[kind == EventKind.RETURNED]
@@ -192,6 +192,7 @@ def loss_in_numbers(run: LiveRun) -> dict[str, float]:
         "results": int(np.count_nonzero(kind == EventKind.FINISHED)),
         "away": float(np.diff(loads.time, append=loads.time.iloc[-1])[loads.away].sum()),
         "peak": float(loads.others[loads.away].max()) if loads.away.any() else 0.0,
+        "highest": float(loads.others.max()),
     }
 
 

@@ -111,7 +111,7 @@ def _close_up(runs: "pd.DataFrame", baselines: "pd.Series[float]") -> tuple[floa
 
 @styled
 def optimality_gaps(gaps: "pd.DataFrame") -> "Figure":
-    """Show how much more each policy drops than who knows the future.
+    """Show how much more each policy drops than a search found that knows the future.
 
     Parameters
     ----------

@@ -1,10 +1,11 @@
-"""How much better than a policy anything could be: the optimum with the future known.
+"""An estimate of how much better than a policy anything could be: with the future known.
 
 On a *known* path of arrival levels the mean field is deterministic, so the scores of all epochs can
 be optimised at once. No policy, which must act without knowing the future, can drop less on that
-path than the global optimum. The optimisation finds local optima, so two of them are reported: from
-the policy's own scores, and from those of random routing. Where they agree, that they are global is
-likely but not proved.
+path than the global optimum. The search ends in local optima, at or above it, so what it finds is
+no bound: the gap to it is an estimate from below of the gap to the global optimum. Two searches are
+reported: from the policy's own scores, and from those of random routing. That they agree speaks for
+a global optimum and does not prove it.
 """
 
 import math
@@ -33,14 +34,17 @@ _WIDEST_GAP = 4.0
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a policy drops and what the clairvoyant does, on the same paths.
+    """What a policy drops and what a search for the clairvoyant finds, on the same paths.
+
+    It certifies nothing: the search may have missed lower drops, and `gap` and `ratio` are then
+    too small.
 
     Attributes
     ----------
     policy, from_policy, from_random : ndarray, shape (R,)
-        Total drops per queue on each path: of the policy, and of the clairvoyant optimised from
-        the policy's scores (made gentle, where they are so sharp that they have no gradient) and
-        from random routing.
+        Total drops per queue on each path: of the policy, and at the end of the search from the
+        policy's scores (made gentle, where they are so sharp that they have no gradient) and from
+        random routing.
     """
 
     policy: Floats
@@ -49,12 +53,12 @@ class Certificate:
 
     @property
     def best(self) -> Floats:
-        """The lower of the two clairvoyant values on each path."""
+        """The lower of what the two searches found on each path."""
         return np.minimum(self.from_policy, self.from_random)
 
     @property
     def gap(self) -> Estimate:
-        """Estimate of how many more packets the policy drops than the clairvoyant."""
+        """Estimate of how many more packets the policy drops than the search found."""
         return Estimate.of(self.policy - self.best)
 
     @property
@@ -64,7 +68,7 @@ class Certificate:
 
     @property
     def ratio(self) -> Estimate:
-        """Estimate of the policy's mean drops over the clairvoyant's, linearised."""
+        """Estimate of the policy's mean drops over those found, linearised."""
         ratio = float(self.policy.mean() / self.best.mean())
         spread = Estimate.of((self.policy - ratio * self.best) / self.best.mean())
         return Estimate(ratio, spread.standard_error, spread.num_samples)

@@ -199,13 +199,13 @@ def test_horizon_counts_from_the_first_arrival(call):
     assert "neither, at the horizon 1" in " ".join(done.stdout.split())
 
 
-def test_check_log_says_what_is_proved(call):
+def test_check_log_says_what_holds(call):
     assert call("cluster", "simulate", "t.csv", "--log", "run.log").exit_code == 0
     done = call("cluster", "check-log", "run.log", "--output", "events.csv")
     assert done.exit_code == 0, done.output
     assert "4200 events" in done.stdout
     assert "3 workers with 4 cores" in done.stdout
-    assert "proved from the log alone" in done.stdout
+    assert "in this log:\n  every job arrives once and ends once" in done.stdout
     assert "first come, first served" in done.stdout
     events = pd.read_csv("events.csv")
     assert events.kind.tolist()[:3] == ["arrived", "assigned", "started"]
@@ -235,7 +235,7 @@ def test_check_log_says_what_is_wrong(damage, problem, call):
     done = call("cluster", "check-log", "bad.log")
     assert done.exit_code == 1
     assert problem in done.stdout
-    assert "proved" not in done.stdout
+    assert "in this log:" not in done.stdout
     assert re.fullmatch(r"mfc-lb: bad\.log has (1 fault|\d+ faults( or more)?)\n", done.stderr)
 
 

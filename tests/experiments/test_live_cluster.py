@@ -12,6 +12,7 @@ from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments import live_cluster, live_comparison, live_records
 from mfc_lb.experiments.live_cluster import LiveRun, LiveSetting, load_gap, require_right
 from mfc_lb.experiments.trace_study import CURVES
+from mfc_lb.figures.live_cluster import loss_of_worker
 
 SETTING = LiveSetting(workers=3, cores=2)
 NUM_JOBS = 60
@@ -270,6 +271,9 @@ def test_numbers_of_a_loss(killed):
     assert (loads.killed[loads.away] == 0).all()
     before = loads.others[: int(loads.away.argmax())].max()
     assert found["peak"] == loads.others[loads.away].max() > 2 * before
+    (panel,) = loss_of_worker(loads).axes
+    others, _ = panel.lines
+    assert found["highest"] == others.get_ydata().max() >= found["peak"]
 
 
 def test_a_run_without_a_loss_has_no_story():
