@@ -1,5 +1,6 @@
 """Logs as files: length-delimited protobuf messages, the same bytes for the same run anywhere."""
 
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,12 @@ from mfc_lb.cluster.parameters import ClusterParameters
 from mfc_lb.errors import InvalidInput
 from mfc_lb.files import write_whole
 
-#: What a header says of the form of the log.
-FORMAT_VERSION = 1
+#: What a header says of the form of the log: of those that are read, the last is written.
+FORMAT_VERSIONS = (1, 2)
+#: The first with a checksum.
+WITH_CHECKSUM = 2
+#: Bytes of the checksum, with which a log ends.
+CHECKSUM_BYTES = 4
 #: Longest record that is read; a header names the cores of every worker.
 MAX_RECORD_BYTES = 2**24
 #: Where logs come from.
@@ -32,8 +37,16 @@ def delimited(record: messages.LogRecord) -> bytes:
 def log_bytes(log: EventLog) -> bytes:
     """Return a log as the bytes of its file."""
     header = messages.LogRecord(header=header_message(log.header))
-    end = messages.LogRecord(end=messages.LogEnd(time_us=log.end_us, num_events=len(log)))
-    return delimited(header) + encode_events(log.events) + delimited(end)
+    content = delimited(header) + encode_events(log.events)
+    return content + delimited(end_record(log.end_us, len(log), zlib.crc32(content)))
+
+
+def end_record(time_us: int, num_events: int, checksum: int) -> messages.LogRecord:
+    """Return the end of a log, given the CRC-32 of all bytes before it."""
+    end = messages.LogEnd(time_us=time_us, num_events=num_events, checksum=0)
+    record = messages.LogRecord(end=end)
+    record.end.checksum = zlib.crc32(delimited(record)[:-CHECKSUM_BYTES], checksum)
+    return record
 
 
 def write_log(log: EventLog, path: str | Path) -> None:
@@ -94,7 +107,7 @@ def header_message(header: LogHeader) -> messages.LogHeader:
     """Return the protobuf message of a header."""
     cluster = header.cluster
     return messages.LogHeader(
-        format_version=FORMAT_VERSION,
+        format_version=FORMAT_VERSIONS[-1],
         source=header.source,
         balancer=header.balancer,
         seed=header.seed,
@@ -112,7 +125,7 @@ class _Reader:
         self.content = content
         self.data: NDArray[np.uint8] = np.frombuffer(content, dtype=np.uint8)
         self.name = name
-        self.offset = self.record = 0
+        self.offset = self.record = self.version = 0
 
     def read(self) -> EventLog:
         header = self._read_header()
@@ -120,13 +133,15 @@ class _Reader:
         events = Events._make(np.concatenate(column) for column in zip(*runs, strict=True))
         end = self._read_end(len(events.kind))
         _check_events(events, header, end.time_us, self.name)
+        self._check_sum(end)
         return EventLog(header, events, end.time_us)
 
     def _read_header(self) -> LogHeader:
         record, size = self._peek()
         self._require(record.WhichOneof("record") == "header", "must be a header")
-        with_version = record.header.format_version == FORMAT_VERSION
-        self._require(with_version, f"must have format_version {FORMAT_VERSION}")
+        self.version = record.header.format_version
+        known = self.version in FORMAT_VERSIONS
+        self._require(known, f"must have a format_version of {FORMAT_VERSIONS}")
         self._require(record.header.source in SOURCES, f"must have a source of {SOURCES}")
         try:
             header = _header(record.header)
@@ -173,6 +188,14 @@ class _Reader:
         rest = len(self.content) - self.offset
         self._require(rest == 0, f"must not be there: {rest} bytes follow the end")
         return record.end
+
+    def _check_sum(self, end: messages.LogEnd) -> None:
+        found = zlib.crc32(memoryview(self.content)[:-CHECKSUM_BYTES])
+        expected = found if self.version >= WITH_CHECKSUM else None
+        told = end.checksum if end.HasField("checksum") else None
+        if told != expected:
+            problem = "its bytes have another checksum than its end tells"
+            raise InvalidInput(f"{self.name}: {problem}: something in it was changed")
 
     def _peek(self) -> tuple[messages.LogRecord, int]:
         """Return the next record and the bytes it takes with its length."""

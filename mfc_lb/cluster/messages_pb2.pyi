@@ -73,12 +73,14 @@ class LogHeader(_message.Message):
     def __init__(self, format_version: _Optional[int] = ..., source: _Optional[str] = ..., balancer: _Optional[str] = ..., seed: _Optional[int] = ..., cores: _Optional[_Iterable[int]] = ..., capacity: _Optional[int] = ..., refresh_interval_us: _Optional[int] = ..., horizon_us: _Optional[int] = ...) -> None: ...
 
 class LogEnd(_message.Message):
-    __slots__ = ("time_us", "num_events")
+    __slots__ = ("time_us", "num_events", "checksum")
     TIME_US_FIELD_NUMBER: _ClassVar[int]
     NUM_EVENTS_FIELD_NUMBER: _ClassVar[int]
+    CHECKSUM_FIELD_NUMBER: _ClassVar[int]
     time_us: int
     num_events: int
-    def __init__(self, time_us: _Optional[int] = ..., num_events: _Optional[int] = ...) -> None: ...
+    checksum: int
+    def __init__(self, time_us: _Optional[int] = ..., num_events: _Optional[int] = ..., checksum: _Optional[int] = ...) -> None: ...
 
 class LogRecord(_message.Message):
     __slots__ = ("header", "event", "end")

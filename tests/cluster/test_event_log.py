@@ -3,6 +3,7 @@
 import hashlib
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -83,10 +84,11 @@ def assert_same(log, other):
 
 def test_bytes_are_those_of_the_protobuf_library(log, content):
     header = messages.LogHeader(
-        format_version=1, source="simulation", balancer="LeastLoaded(tie_break='uniform')", seed=9,
+        format_version=2, source="simulation", balancer="LeastLoaded(tie_break='uniform')", seed=9,
         cores=[2, 1], capacity=3, refresh_interval_us=2,
     )  # fmt: skip
-    end = messages.LogEnd(time_us=log.end_us, num_events=len(log))
+    checksum = zlib.crc32(content[:-4])
+    end = messages.LogEnd(time_us=log.end_us, num_events=len(log), checksum=checksum)
     records = [messages.LogRecord(header=header), *map(record_of, zip(*log.events, strict=True))]
     records.append(messages.LogRecord(end=end))
     assert content == b"".join(map(with_length, records))
@@ -140,7 +142,7 @@ def test_bytes_are_the_same_in_every_process_and_for_one_seed_only(content):
     assert check_log(parse_log(content)) == []
 
 
-FROZEN = "2f7a973d7fa00f0f85740d5f78cea1d35614d21e1057a46cbdd48fe899b2cc21"
+FROZEN = "8597a2f576c0692f29e3cbabf93c94f2adcdd20d48631f2b7202615501f9dcd8"
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -202,7 +204,9 @@ def split(content):
 
 
 def join(records):
-    return b"".join(_VarintBytes(len(record)) + record for record in records)
+    """A log whose checksum is right, whatever its records are."""
+    content = b"".join(_VarintBytes(len(record)) + record for record in records)
+    return content[:-4] + zlib.crc32(content[:-4]).to_bytes(4, "little")
 
 
 # --- damage -----------------------------------------------------------------------------------
@@ -220,6 +224,32 @@ def test_every_truncation_is_refused():
     content = log_bytes(new_log(num_jobs=3))
     for size in range(len(content)):
         assert "is cut off" in refused(content[:size])
+
+
+@pytest.mark.parametrize("options", [{"num_jobs": 0}, {"num_jobs": 5}, {"horizon_us": 7}])
+def test_every_flipped_bit_is_noticed(options):
+    small = log_bytes(new_log(**{"num_jobs": 5} | options))
+    for place in range(8 * len(small)):
+        flipped = bytearray(small)
+        flipped[place // 8] ^= 1 << place % 8
+        refused(bytes(flipped))
+
+
+def test_logs_of_the_first_version_have_no_checksum(log, content):
+    first, *events, last = split(content)
+
+    def changed(version, with_checksum):
+        header, end = messages.LogRecord.FromString(first), messages.LogRecord.FromString(last)
+        header.header.format_version = version
+        if not with_checksum:
+            end.end.ClearField("checksum")
+        records = [header.SerializeToString(), *events, end.SerializeToString()]
+        return b"".join(_VarintBytes(len(record)) + record for record in records)
+
+    assert changed(2, True) == content
+    assert_same(parse_log(changed(1, False)), log)
+    assert "checksum" in refused(changed(1, True))
+    assert "checksum" in refused(changed(2, False))
 
 
 @given(st.data())
@@ -281,11 +311,12 @@ def test_malformed_ends_are_refused(content):
     records = split(content)
     assert "must count" in refused(join(records[:5] + records[6:]))
     assert "bytes follow the end" in refused(content + b"\x00")
-    assert "is cut off: the log has no end" in refused(join(records[:-1]))
+    assert "is cut off: the log has no end" in refused(content[: -len(records[-1]) - 1])
+    assert "checksum" in refused(content[:-1] + bytes([content[-1] ^ 255]))
 
 
 def header(**changes):
-    fields = {"format_version": 1, "source": "live", "cores": [1]} | changes
+    fields = {"format_version": 2, "source": "live", "cores": [1]} | changes
     return messages.LogRecord(header=messages.LogHeader(**fields)).SerializeToString()
 
 
@@ -293,7 +324,8 @@ def header(**changes):
     ("record", "problem"),
     [
         (event(kind=3, job_id=1, worker=1), "must be a header"),
-        (header(format_version=2), "must have format_version 1"),
+        (header(format_version=0), "must have a format_version of (1, 2)"),
+        (header(format_version=3), "must have a format_version of (1, 2)"),
         (header(source="elsewhere"), "must have a source of"),
         (header(cores=[]), "is not a valid header: cores must be at least 1"),
         (header(cores=[0]), "is not a valid header: cores[0] must be"),

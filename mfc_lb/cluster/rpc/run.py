@@ -4,6 +4,7 @@ The balancer has the only clock. What it hears of a worker, it dates when it hea
 log never run backwards, and messages on their way count as service or waiting.
 """
 
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -11,9 +12,9 @@ import numpy as np
 
 from mfc_lb.cluster import messages_pb2 as messages
 from mfc_lb.cluster.balancers import Dispatcher
-from mfc_lb.cluster.event_log import header_message
+from mfc_lb.cluster.event_log import delimited, end_record, header_message
 from mfc_lb.cluster.events import LogHeader
-from mfc_lb.cluster.messages_pb2 import Event, EventKind, Job, LogEnd, LogRecord
+from mfc_lb.cluster.messages_pb2 import Event, EventKind, Job, LogRecord
 from mfc_lb.cluster.rpc.errors import ClusterFailure
 from mfc_lb.cluster.rpc.outbox import Outbox
 from mfc_lb.cluster.traces import LONGEST_US
@@ -68,10 +69,10 @@ class Run:
         self.snapshot = self.loads.copy() if self.interval else self.loads
         self.refreshed = self.told = -1
         self.arrived: set[int] = set()
-        self.num_events = self.num_ended = self.latest = 0
+        self.num_events = self.num_ended = self.latest = self.checksum = 0
         self.expects_more = True
         self.records: Outbox[LogRecord] = Outbox()
-        self.records.put(LogRecord(header=header_message(header)))
+        self._record(LogRecord(header=header_message(header)))
 
     def arrive(self, jobs: Sequence[Job]) -> None:
         """Take in jobs that arrive now, and send them to workers.
@@ -136,6 +137,7 @@ class Run:
             new = job.job_id not in self.arrived and job.job_id not in names
             require(new, "job_id", job.job_id, "different for each job")
             names.add(job.job_id)
+            require(job.job_id >= 0, "job_id", job.job_id, "at least 0")
             fits = 0 <= job.service_time_us < LONGEST_US
             require(fits, "service_time_us", job.service_time_us, "from 0 to 2^62 - 1")
 
@@ -187,10 +189,13 @@ class Run:
     def _tell(self, kind: EventKind, now: int, **fields: int) -> None:
         self.num_events += 1
         self.latest = now
-        self.records.put(LogRecord(event=Event(kind=kind, time_us=now, **fields)))
+        self._record(LogRecord(event=Event(kind=kind, time_us=now, **fields)))
 
     def _end_if_done(self) -> None:
         if not self.expects_more and self.num_ended == len(self.arrived):
-            end = LogEnd(time_us=self.latest, num_events=self.num_events)
-            self.records.put(LogRecord(end=end))
+            self._record(end_record(self.latest, self.num_events, self.checksum))
             self.records.close()
+
+    def _record(self, record: LogRecord) -> None:
+        self.checksum = zlib.crc32(delimited(record), self.checksum)
+        self.records.put(record)
