@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from mfc_lb.cluster.rpc.client import check_time_scale
 from mfc_lb.cluster.rpc.errors import ClusterFailure
 from mfc_lb.cluster.rpc.outbox import Outbox
 from mfc_lb.cluster.rpc.run import Run
-from mfc_lb.cluster.rpc.security import Address, Security, new_server
+from mfc_lb.cluster.rpc.security import Address, Security
 from mfc_lb.cluster.rpc.service_pb2_grpc import BalancerServicer, add_BalancerServicer_to_server
 from mfc_lb.cluster.rpc.tasks import side_by_side
 from mfc_lb.cluster.rpc.worker import MAX_LIVE_WORKERS
@@ -103,13 +103,13 @@ class BalancerService(BalancerServicer):
         self, request_iterator: AsyncIterator[service.WorkerMessage], context: Any
     ) -> None:
         """Let a worker serve, until its connection ends."""
-        await _refusing(self._serve(aiter(request_iterator), context), context)
+        await _explaining(self._serve(_valid(request_iterator), context), context, service.Order)
 
     async def Replay(  # noqa: N802  (named by the protocol)
         self, request_iterator: AsyncIterator[service.ClientMessage], context: Any
     ) -> None:
         """Serve the jobs of a client, until the last has ended."""
-        await _refusing(self._run(aiter(request_iterator), context), context)
+        await _explaining(self._run(_valid(request_iterator), context), context, service.LogRecords)
 
     # --- workers ------------------------------------------------------------------------------
 
@@ -117,7 +117,8 @@ class BalancerService(BalancerServicer):
         first = await _first(requests, "registration")
         worker = self._settle(first.registration)
         try:
-            await side_by_side(self._listen(worker, requests), _write_orders(worker, context))
+            listening = _ending(worker.orders, self._listen(worker, requests))
+            await side_by_side(_write_orders(worker, context), listening)
         finally:
             self._leave(worker)
 
@@ -128,6 +129,7 @@ class BalancerService(BalancerServicer):
             _require_kind(message, "reports")
             if self.run is not None and message.reports.run == self.num_runs:
                 self.run.hear(worker.place, message.reports.events)
+        worker.orders.close()
 
     def _settle(self, registration: service.Registration) -> _Worker:
         """Give a worker a place; a lost worker's goes to one with as many cores."""
@@ -180,7 +182,8 @@ class BalancerService(BalancerServicer):
             await self._until_complete()
             run = self._begin(first.begin)
             self.note("a client's run begins")
-            await side_by_side(_write_log(run, context), _read_jobs(run, requests))
+            reading = _ending(run.records, _read_jobs(run, requests))
+            await side_by_side(_write_log(run, context), reading)
         finally:
             if self.run is not None:
                 self.note(f"the run is over: {_counted(self.run.num_ended, 'job')} ended")
@@ -243,8 +246,7 @@ async def serve_balancer(
     ClusterFailure
         If one cannot.
     """
-    server = new_server()
-    found = security.listen(server, address)
+    server, found = security.listen(address)
     add_BalancerServicer_to_server(BalancerService(settings, note), server)
     await server.start()
     tell(found)
@@ -254,16 +256,39 @@ async def serve_balancer(
         await server.stop(None)
 
 
-async def _refusing(work: Any, context: Any) -> None:
-    """Do some work; tell the other side in one line if its message is refused."""
+async def _explaining(
+    work: Coroutine[Any, Any, None], context: Any, last: Callable[..., Message]
+) -> None:
+    """Do some work; if it fails, the last message that the other side gets says why."""
     try:
         await work
+    except (InvalidInput, ClusterFailure) as error:
+        await context.write(last(failure=str(error)))
+        await context.abort(_code(error), str(error))
+    except Exception as error:
+        await context.write(last(failure=f"the balancer failed: {error!r}"))
+        raise
+
+
+def _code(error: InvalidInput | ClusterFailure) -> grpc.StatusCode:
+    refused = isinstance(error, InvalidInput)
+    return grpc.StatusCode.INVALID_ARGUMENT if refused else grpc.StatusCode.FAILED_PRECONDITION
+
+
+async def _ending(outbox: Outbox[Any], reading: Coroutine[Any, Any, None]) -> None:
+    """Read; what fails ends what is sent, after what was put before: no write is broken off."""
+    try:
+        await reading
+    except Exception as error:  # noqa: BLE001  (who writes raises it)
+        outbox.close(error)
+
+
+async def _valid(requests: AsyncIterator[M]) -> AsyncIterator[M]:
+    try:
+        async for message in requests:
+            yield message
     except DecodeError:
-        await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the message is malformed")
-    except InvalidInput as error:
-        await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
-    except ClusterFailure as error:
-        await context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
+        raise InvalidInput("the message is malformed") from None
 
 
 async def _first(requests: AsyncIterator[M], kind: str) -> M:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-from grpc.aio import AioRpcError, Channel, StreamStreamCall
+from grpc.aio import Channel, StreamStreamCall
 from numpy.typing import NDArray
 
 from mfc_lb.cluster.event_log import delimited, parse_log
@@ -15,11 +15,11 @@ from mfc_lb.cluster.events import EventLog
 from mfc_lb.cluster.messages_pb2 import DROPPED, FINISHED, Job, LogRecord
 from mfc_lb.cluster.rpc import service_pb2 as service
 from mfc_lb.cluster.rpc.errors import ClusterFailure
-from mfc_lb.cluster.rpc.failures import failure_of
+from mfc_lb.cluster.rpc.failures import calling, require_no_failure, while_heard
 from mfc_lb.cluster.rpc.outbox import LARGEST_BATCH
-from mfc_lb.cluster.rpc.security import Address, Security, until_connected
+from mfc_lb.cluster.rpc.security import Address, Security
 from mfc_lb.cluster.rpc.service_pb2_grpc import BalancerStub
-from mfc_lb.cluster.rpc.tasks import GRACE, side_by_side
+from mfc_lb.cluster.rpc.tasks import side_by_side
 from mfc_lb.cluster.traces import Trace
 from mfc_lb.errors import InvalidInput, check_real, require
 
@@ -89,12 +89,10 @@ async def replay(
     check_time_scale(time_scale)
     check_real("patience", patience, strict=True)
     async with security.channel(address) as channel:
-        await until_connected(channel, address, patience)
+        await security.until_connected(channel, address, patience)
         client = _Client(trace, time_scale, progress)
-        try:
+        with calling(address):
             await client.talk(channel)
-        except AioRpcError as error:
-            raise failure_of(error, address) from None
     return client.outcome()
 
 
@@ -119,7 +117,7 @@ class _Client:
     async def talk(self, channel: Channel) -> None:
         call = BalancerStub(channel).Replay()
         begin = service.Begin(time_scale=self.time_scale, origin_us=self.origin_us)
-        await side_by_side(self._receive(call), self._send(call, begin), GRACE)
+        await side_by_side(self._receive(call), while_heard(self._send(call, begin)))
 
     def outcome(self) -> Replay:
         try:
@@ -136,6 +134,7 @@ class _Client:
 
     async def _receive(self, call: Call) -> None:
         async for message in call:
+            require_no_failure(message)
             self._take(message.records)
 
     async def _send(self, call: Call, begin: service.Begin) -> None:

@@ -155,7 +155,11 @@ class Run:
             self.records.close(ClusterFailure(f"no worker is left; {ended}"))
             return
         self._see(now)
-        worker = self._choose()
+        try:
+            worker = self._choose()
+        except Exception as error:  # noqa: BLE001  (who writes the log raises it)
+            self.records.close(error)
+            return
         self._tell(messages.ASSIGNED, now, job_id=job.job_id, worker=worker)
         self.held[worker][job.job_id] = _Held(job)
         self.loads[worker] += 1

@@ -2,29 +2,23 @@
 
 import asyncio
 import ipaddress
+import ssl
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
 
+from mfc_lb.cluster.rpc.certificates import tls_context, why_refused
 from mfc_lb.cluster.rpc.errors import ClusterFailure
+from mfc_lb.cluster.rpc.tasks import side_by_side
 from mfc_lb.errors import InvalidInput, require
 
 #: Largest message that is accepted; `outbox.LARGEST_BATCH` items are far smaller.
 MAX_MESSAGE_BYTES = 2**20
 
-_OPTIONS = [
-    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
-    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
-    # A machine that vanishes closes no connection: ask it every ten seconds whether it is there.
-    ("grpc.keepalive_time_ms", 10_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.http2.max_pings_without_data", 0),
-    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
-    ("grpc.enable_http_proxy", 0),
-    # Two balancers on one port would share the calls among them.
-    ("grpc.so_reuseport", 0),
-]
+#: Seconds of `Security.keepalive`: the shortest and the longest.
+KEEPALIVES = (0.1, 3600.0)
 
 
 @dataclass(frozen=True)
@@ -81,15 +75,22 @@ class Security:
         side's certificate. All three or none.
     insecure : bool
         Go beyond this machine without certificates: everybody can read and take part.
+    keepalive : float, 0.1 to 3600
+        Seconds of silence after which the other side is asked whether it is there, and seconds that
+        it has for the answer: then it counts as lost.
     """
 
     tls_cert: Path | None = None
     tls_key: Path | None = None
     tls_ca: Path | None = None
     insecure: bool = False
+    keepalive: float = 10.0
 
     def __post_init__(self) -> None:
-        """Check that there are all certificates or none."""
+        """Check that there are all certificates or none, and the time."""
+        shortest, longest = KEEPALIVES
+        allowed = f"a number from {shortest:g} to {longest:g}"
+        require(shortest <= self.keepalive <= longest, "keepalive", self.keepalive, allowed)
         given = [path is not None for path in (self.tls_cert, self.tls_key, self.tls_ca)]
         if any(given) and not all(given):
             raise InvalidInput("tls_cert must come with a key and an authority, and they with it")
@@ -99,17 +100,39 @@ class Security:
         """Whether there are certificates."""
         return self.tls_cert is not None
 
-    def listen(self, server: grpc.aio.Server, address: Address) -> Address:
-        """Let a server listen; return where it does.
+    @property
+    def options(self) -> list[tuple[str, int]]:
+        """What gRPC is told of every connection."""
+        keepalive_ms = round(1000 * self.keepalive)
+        return [
+            ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+            ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+            # A machine that vanishes and a process that is stopped close no connection.
+            ("grpc.keepalive_time_ms", keepalive_ms),
+            ("grpc.keepalive_timeout_ms", keepalive_ms),
+            # Without it, the answer has a minute, whatever the line above says.
+            ("grpc.http2.ping_timeout_ms", keepalive_ms),
+            ("grpc.http2.max_pings_without_data", 0),
+            # The other side may ask as often as it likes.
+            ("grpc.http2.max_ping_strikes", 0),
+            ("grpc.enable_http_proxy", 0),
+            # Two balancers on one port would share the calls among them.
+            ("grpc.so_reuseport", 0),
+        ]
+
+    def listen(self, address: Address) -> tuple[grpc.aio.Server, Address]:
+        """Return a server that listens and is not started yet, and where it listens.
 
         Raises
         ------
         InvalidInput
-            If the address is not loopback and there are neither certificates nor `insecure`.
+            If the address is not loopback and there are neither certificates nor `insecure`, or the
+            certificates are none.
         ClusterFailure
             If one cannot listen there.
         """
         self._check_reach("listen", address)
+        server = grpc.aio.server(options=self.options)
         try:
             if self.uses_tls:
                 port = server.add_secure_port(str(address), self._server_credentials())
@@ -119,7 +142,7 @@ class Security:
             port = 0
         if port == 0:
             raise ClusterFailure(f"one cannot listen at {address}")
-        return Address(address.host, port)
+        return server, Address(address.host, port)
 
     def channel(self, address: Address) -> grpc.aio.Channel:
         """Return a channel to a balancer, not yet connected.
@@ -132,8 +155,8 @@ class Security:
         self._check_reach("address", address)
         if self.uses_tls:
             credentials = self._channel_credentials()
-            return grpc.aio.secure_channel(str(address), credentials, options=_OPTIONS)
-        return grpc.aio.insecure_channel(str(address), options=_OPTIONS)
+            return grpc.aio.secure_channel(str(address), credentials, options=self.options)
+        return grpc.aio.insecure_channel(str(address), options=self.options)
 
     def _check_reach(self, field: str, address: Address) -> None:
         allowed = "on loopback, unless there are TLS certificates or insecure is set"
@@ -150,36 +173,39 @@ class Security:
         key, certificate, authority = self._contents()
         return grpc.ssl_channel_credentials(authority, key, certificate)
 
-    def _contents(self) -> list[bytes]:
-        names = ("tls_key", "tls_cert", "tls_ca")
-        return [_read_pem(name, getattr(self, name)) for name in names]
+    def _contents(self) -> Iterator[bytes]:
+        self._context()
+        return (path.read_bytes() for path in (self.tls_key, self.tls_cert, self.tls_ca) if path)
 
+    def _context(self) -> ssl.SSLContext | None:
+        if self.tls_cert and self.tls_key and self.tls_ca:
+            return tls_context(self.tls_cert, self.tls_key, self.tls_ca)
+        return None
 
-def new_server() -> grpc.aio.Server:
-    """Return a server that listens nowhere yet."""
-    return grpc.aio.server(options=_OPTIONS)
+    async def until_connected(
+        self, channel: grpc.aio.Channel, address: Address, patience: float
+    ) -> None:
+        """Wait for the balancer, so many seconds at most.
 
+        Raises
+        ------
+        ClusterFailure
+            If it does not answer, or the two sides do not agree on certificates.
+        """
+        ready = side_by_side(channel.channel_ready(), self._look_for_refusal(channel, address))
+        try:
+            await asyncio.wait_for(ready, patience)
+        except TimeoutError:
+            problem = f"no balancer answers at {address} within {patience:g} s"
+            raise ClusterFailure(f"{problem}, or it accepts no such connection") from None
 
-async def until_connected(channel: grpc.aio.Channel, address: Address, patience: float) -> None:
-    """Wait for the balancer, so many seconds at most.
-
-    Raises
-    ------
-    ClusterFailure
-        If it does not answer.
-    """
-    try:
-        await asyncio.wait_for(channel.channel_ready(), patience)
-    except TimeoutError:
-        problem = f"no balancer answers at {address} within {patience:g} s"
-        raise ClusterFailure(f"{problem}, or it accepts no such connection") from None
-
-
-def _read_pem(field: str, path: Path) -> bytes:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        readable = f"{field} must be a readable file, got {str(path)!r}"
-        raise InvalidInput(f"{readable} ({error.strerror})") from None
-    require(b"-----BEGIN " in content, field, str(path), "a PEM file")
-    return content
+    async def _look_for_refusal(self, channel: grpc.aio.Channel, address: Address) -> None:
+        """Whenever a connection fails, find out whether certificates are the reason."""
+        context = self._context()
+        while True:
+            state = channel.get_state()
+            if state == grpc.ChannelConnectivity.TRANSIENT_FAILURE:
+                why = await why_refused(context, address.host, address.port)
+                if why is not None:
+                    raise ClusterFailure(f"no connection to the balancer at {address}: {why}")
+            await channel.wait_for_state_change(state)

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from mfc_lb.cluster import messages_pb2 as mfc__lb_dot_cluster_dot_messages__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n mfc_lb/cluster/rpc/service.proto\x12\x12mfc_lb.cluster.rpc\x1a\x1dmfc_lb/cluster/messages.proto\"p\n\rClientMessage\x12*\n\x05\x62\x65gin\x18\x01 \x01(\x0b\x32\x19.mfc_lb.cluster.rpc.BeginH\x00\x12(\n\x04jobs\x18\x02 \x01(\x0b\x32\x18.mfc_lb.cluster.rpc.JobsH\x00\x42\t\n\x07message\".\n\x05\x42\x65gin\x12\x12\n\ntime_scale\x18\x01 \x01(\x01\x12\x11\n\torigin_us\x18\x02 \x01(\x03\")\n\x04Jobs\x12!\n\x04jobs\x18\x01 \x03(\x0b\x32\x13.mfc_lb.cluster.Job\"8\n\nLogRecords\x12*\n\x07records\x18\x01 \x03(\x0b\x32\x19.mfc_lb.cluster.LogRecord\"\x84\x01\n\rWorkerMessage\x12\x38\n\x0cregistration\x18\x01 \x01(\x0b\x32 .mfc_lb.cluster.rpc.RegistrationH\x00\x12.\n\x07reports\x18\x02 \x01(\x0b\x32\x1b.mfc_lb.cluster.rpc.ReportsH\x00\x42\t\n\x07message\"=\n\x0cRegistration\x12\r\n\x05\x63ores\x18\x01 \x01(\r\x12\x13\n\x06worker\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\t\n\x07_worker\"=\n\x07Reports\x12\x0b\n\x03run\x18\x01 \x01(\x04\x12%\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x15.mfc_lb.cluster.Event\"\x95\x01\n\x05Order\x12*\n\x05place\x18\x01 \x01(\x0b\x32\x19.mfc_lb.cluster.rpc.PlaceH\x00\x12-\n\x07new_run\x18\x02 \x01(\x0b\x32\x1a.mfc_lb.cluster.rpc.NewRunH\x00\x12(\n\x04jobs\x18\x03 \x01(\x0b\x32\x18.mfc_lb.cluster.rpc.JobsH\x00\x42\x07\n\x05order\"\x17\n\x05Place\x12\x0e\n\x06worker\x18\x01 \x01(\r\"M\n\x06NewRun\x12\x0b\n\x03run\x18\x01 \x01(\x04\x12\x12\n\ntime_scale\x18\x02 \x01(\x01\x12\x15\n\x08\x63\x61pacity\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\x0b\n\t_capacity2\xa6\x01\n\x08\x42\x61lancer\x12O\n\x06Replay\x12!.mfc_lb.cluster.rpc.ClientMessage\x1a\x1e.mfc_lb.cluster.rpc.LogRecords(\x01\x30\x01\x12I\n\x05Serve\x12!.mfc_lb.cluster.rpc.WorkerMessage\x1a\x19.mfc_lb.cluster.rpc.Order(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n mfc_lb/cluster/rpc/service.proto\x12\x12mfc_lb.cluster.rpc\x1a\x1dmfc_lb/cluster/messages.proto\"p\n\rClientMessage\x12*\n\x05\x62\x65gin\x18\x01 \x01(\x0b\x32\x19.mfc_lb.cluster.rpc.BeginH\x00\x12(\n\x04jobs\x18\x02 \x01(\x0b\x32\x18.mfc_lb.cluster.rpc.JobsH\x00\x42\t\n\x07message\".\n\x05\x42\x65gin\x12\x12\n\ntime_scale\x18\x01 \x01(\x01\x12\x11\n\torigin_us\x18\x02 \x01(\x03\")\n\x04Jobs\x12!\n\x04jobs\x18\x01 \x03(\x0b\x32\x13.mfc_lb.cluster.Job\"I\n\nLogRecords\x12*\n\x07records\x18\x01 \x03(\x0b\x32\x19.mfc_lb.cluster.LogRecord\x12\x0f\n\x07\x66\x61ilure\x18\x02 \x01(\t\"\x84\x01\n\rWorkerMessage\x12\x38\n\x0cregistration\x18\x01 \x01(\x0b\x32 .mfc_lb.cluster.rpc.RegistrationH\x00\x12.\n\x07reports\x18\x02 \x01(\x0b\x32\x1b.mfc_lb.cluster.rpc.ReportsH\x00\x42\t\n\x07message\"=\n\x0cRegistration\x12\r\n\x05\x63ores\x18\x01 \x01(\r\x12\x13\n\x06worker\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\t\n\x07_worker\"=\n\x07Reports\x12\x0b\n\x03run\x18\x01 \x01(\x04\x12%\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x15.mfc_lb.cluster.Event\"\xa8\x01\n\x05Order\x12*\n\x05place\x18\x01 \x01(\x0b\x32\x19.mfc_lb.cluster.rpc.PlaceH\x00\x12-\n\x07new_run\x18\x02 \x01(\x0b\x32\x1a.mfc_lb.cluster.rpc.NewRunH\x00\x12(\n\x04jobs\x18\x03 \x01(\x0b\x32\x18.mfc_lb.cluster.rpc.JobsH\x00\x12\x11\n\x07\x66\x61ilure\x18\x04 \x01(\tH\x00\x42\x07\n\x05order\"\x17\n\x05Place\x12\x0e\n\x06worker\x18\x01 \x01(\r\"M\n\x06NewRun\x12\x0b\n\x03run\x18\x01 \x01(\x04\x12\x12\n\ntime_scale\x18\x02 \x01(\x01\x12\x15\n\x08\x63\x61pacity\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\x0b\n\t_capacity2\xa6\x01\n\x08\x42\x61lancer\x12O\n\x06Replay\x12!.mfc_lb.cluster.rpc.ClientMessage\x1a\x1e.mfc_lb.cluster.rpc.LogRecords(\x01\x30\x01\x12I\n\x05Serve\x12!.mfc_lb.cluster.rpc.WorkerMessage\x1a\x19.mfc_lb.cluster.rpc.Order(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,19 +39,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_JOBS']._serialized_start=249
   _globals['_JOBS']._serialized_end=290
   _globals['_LOGRECORDS']._serialized_start=292
-  _globals['_LOGRECORDS']._serialized_end=348
-  _globals['_WORKERMESSAGE']._serialized_start=351
-  _globals['_WORKERMESSAGE']._serialized_end=483
-  _globals['_REGISTRATION']._serialized_start=485
-  _globals['_REGISTRATION']._serialized_end=546
-  _globals['_REPORTS']._serialized_start=548
-  _globals['_REPORTS']._serialized_end=609
-  _globals['_ORDER']._serialized_start=612
-  _globals['_ORDER']._serialized_end=761
-  _globals['_PLACE']._serialized_start=763
-  _globals['_PLACE']._serialized_end=786
-  _globals['_NEWRUN']._serialized_start=788
-  _globals['_NEWRUN']._serialized_end=865
-  _globals['_BALANCER']._serialized_start=868
-  _globals['_BALANCER']._serialized_end=1034
+  _globals['_LOGRECORDS']._serialized_end=365
+  _globals['_WORKERMESSAGE']._serialized_start=368
+  _globals['_WORKERMESSAGE']._serialized_end=500
+  _globals['_REGISTRATION']._serialized_start=502
+  _globals['_REGISTRATION']._serialized_end=563
+  _globals['_REPORTS']._serialized_start=565
+  _globals['_REPORTS']._serialized_end=626
+  _globals['_ORDER']._serialized_start=629
+  _globals['_ORDER']._serialized_end=797
+  _globals['_PLACE']._serialized_start=799
+  _globals['_PLACE']._serialized_end=822
+  _globals['_NEWRUN']._serialized_start=824
+  _globals['_NEWRUN']._serialized_end=901
+  _globals['_BALANCER']._serialized_start=904
+  _globals['_BALANCER']._serialized_end=1070
 # @@protoc_insertion_point(module_scope)

@@ -30,10 +30,12 @@ class Jobs(_message.Message):
     def __init__(self, jobs: _Optional[_Iterable[_Union[_messages_pb2.Job, _Mapping]]] = ...) -> None: ...
 
 class LogRecords(_message.Message):
-    __slots__ = ("records",)
+    __slots__ = ("records", "failure")
     RECORDS_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
     records: _containers.RepeatedCompositeFieldContainer[_messages_pb2.LogRecord]
-    def __init__(self, records: _Optional[_Iterable[_Union[_messages_pb2.LogRecord, _Mapping]]] = ...) -> None: ...
+    failure: str
+    def __init__(self, records: _Optional[_Iterable[_Union[_messages_pb2.LogRecord, _Mapping]]] = ..., failure: _Optional[str] = ...) -> None: ...
 
 class WorkerMessage(_message.Message):
     __slots__ = ("registration", "reports")
@@ -60,14 +62,16 @@ class Reports(_message.Message):
     def __init__(self, run: _Optional[int] = ..., events: _Optional[_Iterable[_Union[_messages_pb2.Event, _Mapping]]] = ...) -> None: ...
 
 class Order(_message.Message):
-    __slots__ = ("place", "new_run", "jobs")
+    __slots__ = ("place", "new_run", "jobs", "failure")
     PLACE_FIELD_NUMBER: _ClassVar[int]
     NEW_RUN_FIELD_NUMBER: _ClassVar[int]
     JOBS_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
     place: Place
     new_run: NewRun
     jobs: Jobs
-    def __init__(self, place: _Optional[_Union[Place, _Mapping]] = ..., new_run: _Optional[_Union[NewRun, _Mapping]] = ..., jobs: _Optional[_Union[Jobs, _Mapping]] = ...) -> None: ...
+    failure: str
+    def __init__(self, place: _Optional[_Union[Place, _Mapping]] = ..., new_run: _Optional[_Union[NewRun, _Mapping]] = ..., jobs: _Optional[_Union[Jobs, _Mapping]] = ..., failure: _Optional[str] = ...) -> None: ...
 
 class Place(_message.Message):
     __slots__ = ("worker",)

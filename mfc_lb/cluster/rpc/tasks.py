@@ -7,13 +7,8 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-#: Seconds that a call which can not be written to any more has for telling why.
-GRACE = 1.0
 
-
-async def side_by_side(
-    main: Coroutine[Any, Any, None], other: Coroutine[Any, Any, None], grace: float = 0.0
-) -> None:
+async def side_by_side(main: Coroutine[Any, Any, None], other: Coroutine[Any, Any, None]) -> None:
     """Do two things at a time until the main one ends, or one of them fails.
 
     Parameters
@@ -21,18 +16,13 @@ async def side_by_side(
     main : coroutine
         When it ends, the other is cancelled.
     other : coroutine
-        It may end earlier. If it fails, its error is raised, unless the main work ends within the
-        grace: when a connection breaks, who reads knows better why than who writes.
-    grace : float
-        Seconds.
+        It may end earlier. If it fails, its error is raised.
     """
     tasks = first, second = asyncio.create_task(main), asyncio.create_task(other)
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        if second.done() and (error := second.exception()) is not None:
-            await asyncio.wait([first], timeout=grace)
-            if not first.done():
-                raise error
+        if second.done() and not first.done():
+            await second
         await first
     finally:
         for task in tasks:

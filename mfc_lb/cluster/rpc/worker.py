@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 
-from grpc.aio import AioRpcError, Channel
+from grpc.aio import Channel
 
 from mfc_lb.cluster.messages_pb2 import Event, EventKind
 from mfc_lb.cluster.rpc import service_pb2 as service
 from mfc_lb.cluster.rpc.cores import Cores
 from mfc_lb.cluster.rpc.errors import ClusterFailure
-from mfc_lb.cluster.rpc.failures import failure_of
+from mfc_lb.cluster.rpc.failures import calling, require_no_failure, while_heard
 from mfc_lb.cluster.rpc.outbox import Outbox
-from mfc_lb.cluster.rpc.security import Address, Security, until_connected
+from mfc_lb.cluster.rpc.security import Address, Security
 from mfc_lb.cluster.rpc.service_pb2_grpc import BalancerStub
-from mfc_lb.cluster.rpc.tasks import GRACE, side_by_side
+from mfc_lb.cluster.rpc.tasks import side_by_side
 
 #: Most workers of a live cluster.
 MAX_LIVE_WORKERS = 1000
@@ -90,12 +90,10 @@ async def serve_worker(
         If the balancer does not answer, refuses the worker or is gone.
     """
     async with security.channel(address) as channel:
-        await until_connected(channel, address, patience)
+        await security.until_connected(channel, address, patience)
         registration = service.Registration(cores=num_cores, worker=place)
-        try:
+        with calling(address):
             await _serve(channel, registration, Worker(num_cores, tell))
-        except AioRpcError as error:
-            raise failure_of(error, address) from None
         raise ClusterFailure(f"the balancer at {address} has ended")
 
 
@@ -109,9 +107,10 @@ async def _serve(channel: Channel, registration: service.Registration, worker: W
 
     async def read() -> None:
         async for order in call:
+            require_no_failure(order)
             worker.follow(order)
 
-    await side_by_side(read(), write(), GRACE)
+    await side_by_side(read(), while_heard(write()))
 
 
 def _reports(batch: list[Report]) -> service.Reports:
