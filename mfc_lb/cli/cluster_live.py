@@ -29,9 +29,12 @@ if TYPE_CHECKING:
     from mfc_lb.cluster import ClusterParameters, Trace
     from mfc_lb.cluster.rpc.loopback import LoopbackCluster
     from mfc_lb.cluster.rpc.outcome import LiveResult
-    from mfc_lb.cluster.rpc.security import Security
+    from mfc_lb.cluster.rpc.security import Address, Security
 
 CONNECTION = "Connection"
+ANY_USER = "every user of this machine"
+#: Processes are many from here on; and the memory of each, in megabytes.
+MANY_PROCESSES, MEGABYTES = 17, 60
 _NAMES = {
     "num_workers": "--workers",
     "refresh_interval_us": "--refresh",
@@ -90,6 +93,14 @@ security = combined(
         section=CONNECTION,
         text="Go beyond this machine without certificates: everybody there can read and take part.",
     ),
+    option(
+        "--keepalive",
+        type=Real(),
+        default="10",
+        section=CONNECTION,
+        text="Seconds of silence after which the other side is asked whether it is there, and "
+        "seconds for its answer, without which it counts as lost; 0.1 to 3600.",
+    ),
     # For processes that another one starts.
     click.option("--end-with-input", is_flag=True, hidden=True, help="End when the input ends."),
 )
@@ -121,6 +132,7 @@ def live(**given: Any) -> None:
 
     trace, cluster = _read(given), cluster_of(given)
     _try_balancer(given, trace, cluster)
+    _warn_of_many(cluster.num_workers + 1)
     with _progress(trace) as progress:
         done = run_live(
             trace,
@@ -183,7 +195,7 @@ def balancer(**given: Any) -> None:
             settings,
             address,
             trust,
-            tell=lambda found: click.echo(f"listening at {found}"),
+            tell=lambda found: _tell_address(found, trust),
             note=lambda line: click.echo(f"note: {line}", err=True),
         )
         asyncio.run(work)
@@ -296,7 +308,21 @@ def _try_balancer(given: dict[str, Any], trace: "Trace", cluster: "ClusterParame
 def _tell_processes(running: "LoopbackCluster") -> None:
     workers = " ".join(str(process.pid) for process in running.workers)
     balancer = f"balancer: process {running.balancer.pid} at {running.address}"
-    click.echo(f"note: {balancer}; workers: processes {workers}", err=True)
+    workers = f"workers: processes {workers}"
+    click.echo(f"note: {balancer}, where {ANY_USER} may join; {workers}", err=True)
+
+
+def _warn_of_many(num_processes: int) -> None:
+    if num_processes >= MANY_PROCESSES:
+        memory = f"which need about {num_processes * MEGABYTES / 1000:.2g} GB of memory"
+        click.echo(f"note: starts {num_processes} processes, {memory}", err=True)
+
+
+def _tell_address(found: "Address", trust: "Security") -> None:
+    click.echo(f"listening at {found}")
+    if not trust.uses_tls:
+        who = ANY_USER if found.is_loopback else "everybody who can reach it"
+        click.echo(f"note: without certificates, {who} may join", err=True)
 
 
 @contextmanager
@@ -318,7 +344,8 @@ def _finish(done: "LiveResult", given: dict[str, Any]) -> None:
 def _security(given: dict[str, Any]) -> "Security":
     from mfc_lb.cluster.rpc.security import Security
 
-    return Security(**{name: given[name] for name in ("tls_cert", "tls_key", "tls_ca", "insecure")})
+    names = ("tls_cert", "tls_key", "tls_ca", "insecure", "keepalive")
+    return Security(**{name: given[name] for name in names})
 
 
 @contextmanager

@@ -11,7 +11,7 @@ each worker the line of waiting jobs and the jobs in service, and checks that
 * no core is idle while its worker has waiting jobs;
 * never are more jobs in service than cores, nor more jobs present than the capacity;
 * only a full worker drops;
-* service takes the job's service time;
+* service takes the job's service time, or less at a worker that is lost;
 * a lost worker does nothing, and its jobs go back to the balancer.
 
 In a live cluster, an action takes a while: `tolerance_us` says how long a job may be at the
@@ -192,11 +192,9 @@ class _Replay:
 
     def _finished(self, now: int, job: int, worker: int) -> Iterator[str]:
         yield from self._misplaced(job, worker, "finishes", "in service")
-        entry = self.jobs.get(job)
-        if entry is not None and entry.state == "in service":
-            took = now - entry.started_us
-            if abs(took - entry.service_us) > self.tolerance:
-                yield f"job {job} is served for {took} us instead of {entry.service_us}"
+        took, due = self._service(job, now)
+        if abs(took - due) > self.tolerance:
+            yield f"job {job} is served for {took} us instead of {due}"
         self._take_away(job, worker)
         self._move(job, "finished", worker)
 
@@ -211,6 +209,9 @@ class _Replay:
         yield from self._misplaced(job, worker, "is returned", "waiting", "in service")
         if not self.workers[worker].lost:
             yield f"job {job} is returned from worker {worker}, which is not lost"
+        took, due = self._service(job, now)
+        if took - due > self.tolerance:
+            yield f"job {job} is served for {took} us instead of {due}"
         self._take_away(job, worker)
         self._move(job, "at the balancer", -1).since_us = now
 
@@ -232,6 +233,13 @@ class _Replay:
             yield f"job {job} {action} but is {entry.state}"
         elif entry.worker not in {-1, worker}:
             yield f"job {job} {action} on worker {worker} but is on worker {entry.worker}"
+
+    def _service(self, job: int, now: int) -> tuple[int, int]:
+        """Return how long a job has been in service, and its service time; 0, 0 if it is not."""
+        entry = self.jobs.get(job)
+        if entry is None or entry.state != "in service":
+            return 0, 0
+        return now - entry.started_us, entry.service_us
 
     def _move(self, job: int, state: str, worker: int) -> _Job:
         entry = self.jobs.setdefault(job, _Job(0, self.log.end_us))

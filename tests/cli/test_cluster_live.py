@@ -108,6 +108,7 @@ def test_processes_started_by_hand(trace):
         balancer.kill()
         _, notes = balancer.communicate(timeout=60)
         assert notes.splitlines() == [
+            "note: without certificates, every user of this machine may join",
             "note: worker 0 is there, with 2 cores",
             "note: a client's run begins",
             "note: the run is over: 3 jobs ended",
@@ -144,6 +145,7 @@ def test_processes_started_by_hand(trace):
         ("balancer --listen nowhere", "--listen must be HOST:PORT"),
         ("balancer --tls-cert my.csv", "--tls-cert must come with a key and an authority"),
         ("balancer --patience 0", "--patience must be a finite number > 0"),
+        ("balancer --keepalive 0", "--keepalive must be a number from 0.1 to 3600, got 0"),
         ("worker nowhere", "the address of the balancer must be HOST:PORT"),
         ("worker 127.0.0.1:1 --cores 0", "--cores must be an integer >= 1"),
         ("worker 127.0.0.1:1 --place -1", "--place must be an integer >= 0"),

@@ -14,11 +14,13 @@ from mfc_lb.cluster.rpc.client import replay
 from mfc_lb.cluster.rpc.errors import ClusterFailure
 from mfc_lb.cluster.rpc.outcome import LiveResult, result_of
 from mfc_lb.cluster.rpc.security import MAX_MESSAGE_BYTES, Address
+from mfc_lb.cluster.rpc.service_pb2_grpc import BalancerStub
 from tests.cluster.live import LONG_US, PLAIN, RawClient, RawWorker, balancer, cluster, run, worker
 
 REPLAY, SERVE = "/mfc_lb.cluster.rpc.Balancer/Replay", "/mfc_lb.cluster.rpc.Balancer/Serve"
 JOBS = service.ClientMessage(jobs=service.Jobs(jobs=[Job(job_id=1, service_time_us=1)]))
 BEGIN = service.ClientMessage(begin=service.Begin(time_scale=1))
+REGISTRATION = service.WorkerMessage(registration=service.Registration(cores=1))
 
 
 # --- whole runs -----------------------------------------------------------------------------------
@@ -170,6 +172,74 @@ def test_a_run_waits_for_its_workers_but_not_for_ever():
 
     with pytest.raises(ClusterFailure, match=r"only 1 of 2 workers have come within 0.2 s"):
         run(session())
+
+
+# --- reasons --------------------------------------------------------------------------------------
+
+
+async def last_words(call, message) -> str:
+    """Write until that fails, which hides the status of the call, and only then read."""
+    with pytest.raises(AioRpcError) as broken:
+        while True:
+            await call.write(message)
+    assert broken.value.code() == grpc.StatusCode.INTERNAL
+    failures = []
+    with pytest.raises(AioRpcError):
+        async for answer in call:
+            failures.append(answer.failure)
+    assert not any(failures[:-1])
+    return failures[-1]
+
+
+async def of_a_worker_too_many(stub, lone):
+    return await last_words(stub.Serve(), REGISTRATION)
+
+
+async def of_a_worker_that_comes_twice(stub, lone):
+    async with balancer(num_workers=1) as address, PLAIN.channel(address) as channel:
+        return await last_words(BalancerStub(channel).Serve(), REGISTRATION)
+
+
+async def of_a_second_client(stub, lone):
+    first = stub.Replay()
+    await first.write(BEGIN)
+    await first.read()
+    return await last_words(stub.Replay(), BEGIN)
+
+
+async def of_a_job_that_comes_twice(stub, lone):
+    client = stub.Replay()
+    await client.write(BEGIN)
+    return await last_words(client, JOBS)
+
+
+async def of_the_last_worker(stub, lone):
+    client = stub.Replay()
+    await client.write(BEGIN)
+    await client.write(JOBS)
+    await lone.jobs()
+    lone.call.cancel()
+    return await last_words(client, service.ClientMessage(jobs=service.Jobs()))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (of_a_worker_too_many, "no place is free for a worker with 1 core"),
+        (of_a_worker_that_comes_twice, "message must be of the kind 'reports', got 'registration'"),
+        (of_a_second_client, "the balancer already serves a client"),
+        (of_a_job_that_comes_twice, "job_id must be different for each job, got 1"),
+        (of_the_last_worker, "no worker is left; 0 of the 1 jobs that arrived have ended"),
+    ],
+)
+def test_who_writes_when_a_call_ends_is_told_why(words, told):
+    async def session():
+        async with balancer(num_workers=1) as address, PLAIN.channel(address) as channel:
+            lone = RawWorker(channel)
+            await lone.register()
+            return await words(BalancerStub(channel), lone)
+
+    assert run(session()) == told
 
 
 # --- messages that are refused --------------------------------------------------------------------

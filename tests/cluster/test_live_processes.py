@@ -139,6 +139,56 @@ def test_no_worker_is_left():
             asyncio.run(asyncio.wait_for(session(), 60))
 
 
+@pytest.mark.parametrize("killed", ["worker", "balancer"])
+def test_the_reason_is_told_to_a_client_that_has_much_to_say(killed):
+    """The client is writing when the run ends: its write fails before it reads why."""
+    trace = Trace.from_arrays(np.arange(60_000) * 20, np.full(60_000, 10))
+    with loopback_cluster([], [1]) as running:
+        victim = running.workers[0] if killed == "worker" else running.balancer
+        told = {
+            "worker": "no worker is left; ",
+            "balancer": f"the balancer at {running.address} is",
+        }
+        with pytest.raises(ClusterFailure, match=told[killed]):
+            replayed(trace, running.address, progress=lambda _: victim.kill())
+
+
+def test_a_worker_that_is_stopped_is_noticed_in_the_keepalive_time():
+    """It stands still with a job in service, which the lags tell."""
+    trace = Trace.from_arrays([0, 0, 0], [100_000, 0, 0])
+    num_ended = 0
+
+    def progress(count: int) -> None:
+        nonlocal num_ended
+        num_ended += count
+        if num_ended == 2:  # the third job ended at worker 0, so the first has started there
+            running.workers[0].send_signal(signal.SIGSTOP)
+
+    with loopback_cluster(["--keepalive", "0.5", "--balancer", "round-robin"], [2, 1]) as running:
+        live = replayed(trace, running.address, progress=progress, time_scale=10)
+        running.workers[0].kill()
+    assert live.num_lost == live.num_returned == 1
+    events = live.log.events
+    (lost,) = events.time_us[events.kind == EventKind.WORKER_LOST].tolist()
+    started = events.time_us[(events.kind == EventKind.STARTED) & (events.job_id == 0)][0]
+    stood_still = int(lost - started - 100_000)
+    assert live.lags.services.max() >= stood_still
+    assert 10 * (lost - started) < 10_000_000  # real microseconds; a minute without ping timeout
+
+
+def test_a_balancer_that_is_stopped_is_noticed_in_the_keepalive_time():
+    with loopback_cluster([], [1]) as running:
+
+        async def session():
+            trace = Trace.from_arrays([0, 0], [0, LONG_US])
+            stop = lambda _: running.balancer.send_signal(signal.SIGSTOP)  # noqa: E731
+            await replay(trace, running.address, Security(keepalive=0.5), progress=stop)
+
+        with pytest.raises(ClusterFailure, match=f"the balancer at {running.address} is gone"):
+            asyncio.run(asyncio.wait_for(session(), 30))
+        running.balancer.kill()
+
+
 def test_processes_end_with_the_block():
     with pytest.raises(KeyError), loopback_cluster([], [1]) as running:
         raise KeyError

@@ -165,6 +165,8 @@ def test_what_cannot_be_changes_nothing():
     for jobs in (
         [Job(job_id=2), Job(job_id=1)],
         [Job(job_id=2), Job(job_id=2)],
+        [Job(job_id=2), Job(job_id=-1)],
+        [Job(job_id=-(2**63))],
         [Job(job_id=2), Job(job_id=3, service_time_us=-1)],
         [Job(job_id=2, service_time_us=2**62)],
     ):
@@ -232,6 +234,24 @@ def test_lags_know_of_jobs_that_wait_for_a_worker_that_is_gone():
     assert 30 in lags.starts
     assert check_log(log, lags.largest) == []
     assert check_log(log, 29) != []
+
+
+@pytest.mark.parametrize(("noticed", "late"), [(60, [55]), (6, [1]), (5, [])])
+def test_lags_know_of_jobs_that_stand_still_at_a_worker_that_is_gone(noticed, late):
+    bench = Bench(cores=(1, 1))
+    trace = Trace.from_arrays([0, 0], [5, 5])
+    bench.arrive(0, 1)
+    bench.hear(0, (messages.STARTED, 0))
+    bench.serve(1, 1)
+    bench.now = noticed
+    bench.run.lose(0)
+    bench.serve(1, 0)
+    bench.run.expect_no_more()
+    log = bench.log()
+    lags = lags_of(log, trace)
+    assert lags.services.tolist() == [0, *late, 0]
+    assert check_log(log, lags.largest) == []
+    assert not late or check_log(log, lags.largest - 1) != []
 
 
 # --- cores ----------------------------------------------------------------------------------------

@@ -61,6 +61,8 @@ def run_live(
 ) -> LiveResult:
     """Send the jobs of a trace through a balancer to workers, all processes on this machine.
 
+    There is a process for each worker, and every user of this machine can take part while it lasts.
+
     Parameters
     ----------
     trace : Trace

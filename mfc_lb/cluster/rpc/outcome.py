@@ -33,7 +33,8 @@ class Lags:
         assigned and a core was free. A job that could have started at a worker that was lost counts
         until the balancer noticed that.
     services : ndarray of int64
-        Time that each service took, minus the job's service time.
+        Time that each service took, minus the job's service time. A service at a worker that was
+        lost counts until the balancer noticed that, if it should have ended before.
     """
 
     arrivals: Times
@@ -193,6 +194,7 @@ class _Meter:
     since: dict[int, int] = field(default_factory=dict)
     service_us: dict[int, int] = field(default_factory=dict)
     free: dict[int, list[int]] = field(default_factory=dict)
+    serving: dict[int, set[int]] = field(default_factory=dict)
     waiting: dict[int, dict[int, None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -202,8 +204,8 @@ class _Meter:
     def see(self, kind: int, now: int, job: int, worker: int, service_us: int) -> None:
         """Take in an event.
 
-        Worker by worker, `free` has the times since when cores are free, and `waiting` the jobs
-        that have been assigned and not started.
+        Worker by worker, `free` has the times since when cores are free, `waiting` the jobs that
+        have been assigned and not started, and `serving` those in service.
         """
         if kind == EventKind.ARRIVED:
             self.arrivals.append(now - self.intended[job])
@@ -213,8 +215,10 @@ class _Meter:
         elif kind == EventKind.STARTED:
             del self.waiting[worker][job]
             self._could_start(job, heapq.heappop(self.free[worker]), now)
+            self.serving[worker].add(job)
         elif kind == EventKind.FINISHED:
-            self.services.append(now - self.since[job] - self.service_us[job])
+            self.services.append(self._beyond_service(job, now))
+            self.serving[worker].remove(job)
             heapq.heappush(self.free[worker], now)
         elif kind == EventKind.DROPPED:
             del self.waiting[worker][job]
@@ -222,11 +226,17 @@ class _Meter:
             free = sorted(self.free[worker])
             for waiting, since in zip(self.waiting[worker], free, strict=False):
                 self._could_start(waiting, since, now)
+            overdue = (self._beyond_service(held, now) for held in self.serving[worker])
+            self.services += [late for late in overdue if late > 0]
             self._reset(worker, now)
         self.since[job] = now
 
     def _could_start(self, job: int, free: int, now: int) -> None:
         self.starts.append(now - max(self.since[job], free))
 
+    def _beyond_service(self, job: int, now: int) -> int:
+        return now - self.since[job] - self.service_us[job]
+
     def _reset(self, worker: int, now: int) -> None:
         self.free[worker], self.waiting[worker] = [now] * self.cores[worker], {}
+        self.serving[worker] = set()
