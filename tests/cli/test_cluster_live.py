@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from mfc_lb.cluster import check_log, read_log
+from mfc_lb.cluster.rpc.errors import ClusterFailure
 
 ROOT = Path(__file__).parent.parent.parent
 # A suite that runs in the background ignores Ctrl-C, and so would the processes that it starts.
@@ -151,7 +152,7 @@ def test_processes_started_by_hand(trace):
         ("worker 127.0.0.1:1 --place -1", "--place must be an integer >= 0"),
         ("worker 192.0.2.1:1", "the address of the balancer must be on loopback"),
         ("client 192.0.2.1:1 my.csv", "the address of the balancer must be on loopback"),
-        ("client 127.0.0.1:1 my.csv --tls-key my.csv --tls-cert x --tls-ca x", "--tls-key must be"),
+        ("client 127.0.0.1:1 my.csv --tls-key my.csv --tls-cert x --tls-ca x", "--tls-ca must be"),
     ],
 )
 @pytest.mark.usefixtures("trace")
@@ -161,6 +162,19 @@ def test_mistakes_are_told_in_one_line(call, words, told):
     assert done.output.lower().startswith("mfc-lb: ")
     assert told.lower() in done.output.lower()
     assert done.output.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("workers", "told"), [(15, []), (16, ["note: starts 17"]), (999, ["note: starts 1000"])]
+)
+def test_many_processes_are_announced_before_they_start(call, trace, monkeypatch, workers, told):
+    def refuse(*_, **__):
+        raise ClusterFailure("enough")
+
+    monkeypatch.setattr("mfc_lb.cluster.rpc.loopback.run_live", refuse)
+    *notes, last = call("cluster", "live", trace, "--workers", str(workers)).output.splitlines()
+    assert last == "mfc-lb: enough"
+    assert [note.partition(" processes")[0] for note in notes] == told
 
 
 def test_nobody_answers(call, trace):
