@@ -16,6 +16,7 @@ from mfc_lb.cluster.rpc.errors import ClusterFailure
 from mfc_lb.cluster.rpc.outcome import LiveResult, result_of
 from mfc_lb.cluster.rpc.security import MAX_MESSAGE_BYTES, Address
 from mfc_lb.cluster.rpc.service_pb2_grpc import BalancerStub
+from mfc_lb.cluster.rpc.worker import serve_worker
 from tests.cluster.live import LONG_US, PLAIN, RawClient, RawWorker, balancer, cluster, run, worker
 
 REPLAY, SERVE = "/mfc_lb.cluster.rpc.Balancer/Replay", "/mfc_lb.cluster.rpc.Balancer/Serve"
@@ -223,6 +224,31 @@ def test_who_writes_when_a_call_ends_is_told_why():
         "job_id must be different for each job, got 1",
         "no worker is left; 0 of the 1 jobs that arrived have ended",
     ]
+
+
+@pytest.mark.parametrize("methods", [["Replay", "Serve"], []])
+def test_what_answers_is_no_balancer(methods):
+    """It speaks gRPC, but not ours: garbage, or nothing."""
+
+    async def garbage(*_):
+        yield b"\xff\xff\xff"
+
+    async def session():
+        handlers = {name: grpc.stream_stream_rpc_method_handler(garbage) for name in methods}
+        server, address = PLAIN.listen(Address("127.0.0.1", 0))
+        service_name = "mfc_lb.cluster.rpc.Balancer"
+        server.add_generic_rpc_handlers(
+            [grpc.method_handlers_generic_handler(service_name, handlers)]
+        )
+        await server.start()
+        told = f"what answers at {address} is no balancer"
+        with pytest.raises(ClusterFailure, match=told):
+            await replay(Trace.from_arrays([0], [0]), address, PLAIN)
+        with pytest.raises(ClusterFailure, match=told):
+            await serve_worker(address, PLAIN, 1)
+        await server.stop(None)
+
+    run(session())
 
 
 # --- messages that are refused --------------------------------------------------------------------

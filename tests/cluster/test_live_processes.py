@@ -201,6 +201,13 @@ def test_a_process_that_does_not_start_says_why():
         pass
 
 
+def test_a_process_that_starts_too_slowly_says_so(monkeypatch):
+    monkeypatch.setattr("mfc_lb.cluster.rpc.loopback.START_PATIENCE", 0.01)
+    told = "balancer did not start: it was not ready within 0.01 s"
+    with pytest.raises(ClusterFailure, match=told), loopback_cluster([], [1]):
+        pass
+
+
 def test_a_run_inside_an_event_loop_as_in_a_notebook():
     async def cell():
         cluster = ClusterParameters((1,), refresh_interval_us=1000)

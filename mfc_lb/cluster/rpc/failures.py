@@ -23,8 +23,10 @@ async def while_heard(writing: Coroutine[Any, Any, None]) -> None:
         await writing
 
 
-def require_no_failure(message: service.LogRecords | service.Order) -> None:
-    """Raise the failure that the balancer tells, if it does."""
+def require_no_failure(message: service.LogRecords | service.Order | None) -> None:
+    """Raise the failure that the balancer tells, if it does; None stands for what is no message."""
+    if message is None:
+        raise DecodeError
     if message.failure:
         raise ClusterFailure(" ".join(message.failure.split()))
 
@@ -37,13 +39,19 @@ def calling(address: Address) -> Iterator[None]:
     except AioRpcError as error:
         raise _failure_of(error, address) from None
     except DecodeError:
-        raise ClusterFailure(f"what answers at {address} is no balancer") from None
+        raise _stranger(address) from None
 
 
 def _failure_of(error: AioRpcError, address: Address) -> ClusterFailure:
     code, details = error.code(), " ".join((error.details() or "").split())
     if code == StatusCode.RESOURCE_EXHAUSTED:
         return ClusterFailure(f"a message was longer than {MAX_MESSAGE_BYTES} bytes")
+    if code == StatusCode.UNIMPLEMENTED:
+        return _stranger(address)
     if code in _GONE:
         return ClusterFailure(f"the balancer at {address} is gone")
     return ClusterFailure(f"the balancer at {address} failed ({code.name}: {details})")
+
+
+def _stranger(address: Address) -> ClusterFailure:
+    return ClusterFailure(f"what answers at {address} is no balancer of this version")

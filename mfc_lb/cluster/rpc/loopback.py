@@ -189,7 +189,13 @@ def _process(
 
 def _wait_until_ready(process: "subprocess.Popen[str]", errors: IO[str], name: str) -> str:
     """Return the last word of the line that the process prints when it is ready."""
-    timer = threading.Timer(START_PATIENCE, process.kill)
+    is_late = threading.Event()
+
+    def end() -> None:
+        is_late.set()
+        process.kill()
+
+    timer = threading.Timer(START_PATIENCE, end)
     timer.start()
     try:
         line = process.stdout.readline() if process.stdout else ""
@@ -201,6 +207,8 @@ def _wait_until_ready(process: "subprocess.Popen[str]", errors: IO[str], name: s
     errors.seek(0)
     said = errors.read().strip().rpartition("\n")[2]
     reason = said.removeprefix("mfc-lb: ") or f"exit code {process.returncode}"
+    if is_late.is_set():
+        reason = f"it was not ready within {START_PATIENCE:g} s"
     raise ClusterFailure(f"the {name} did not start: {reason}")
 
 
