@@ -29,6 +29,8 @@ REFRESH_LABEL = "refresh interval (s)"
 MOMENT_TITLES = {
     "load_mean": "mean load",
     "load_standard_deviation": "standard deviation of the load",
+    "load_skewness": "skewness of the load",
+    "load_excess_kurtosis": "excess kurtosis of the load",
 }
 
 _MEASURES = {
@@ -40,6 +42,8 @@ _MEASURES = {
 _WIDTHS = {"round-robin": 3.2}
 # Balancers of one kind have one colour, and these lines.
 _LINES = ("-", "--", ":", "-.")
+# Moments with a unit are not negative.
+_UNITS = dict.fromkeys(("load_mean", "load_standard_deviation"), LOAD_LABEL)
 # Values that differ by more than this factor are shown on a logarithmic axis.
 _WIDE = 8
 # So much of a decade lies between the smallest interval and 0, which a logarithm has no place for.
@@ -49,19 +53,23 @@ _BETWEEN_LABELS = 0.25
 
 
 @styled
-def load_curves(table: "pd.DataFrame") -> "Figure":
-    """Show mean and standard deviation of the workers' loads over time.
+def load_curves(
+    table: "pd.DataFrame", measures: Sequence[str] = ("load_mean", "load_standard_deviation")
+) -> "Figure":
+    """Show two moments of the workers' loads over time, by default mean and standard deviation.
 
     Parameters
     ----------
     table : DataFrame
         Of the experiment ``trace_study``; only its averages over windows of time are shown.
+    measures : sequence of str, optional
+        Two keys of `MOMENT_TITLES`.
 
     Returns
     -------
     Figure
-        One row for each trace: on the left the mean, on the right the standard deviation, a line
-        with a 95 % band for each balancer.
+        One row for each trace, one column for each moment, with a line and its 95 % band for each
+        balancer.
     """
     curves = table[(table.reference == "none") & np.isfinite(table.window_end)]
     traces = list(curves.trace.unique())
@@ -72,13 +80,17 @@ def load_curves(table: "pd.DataFrame") -> "Figure":
     }
     unit = time_unit(curves.window_end.max() * UNITS["s"] / 5)
     for row, trace in zip(axes, traces, strict=True):
-        for panel, measure in zip(row, MOMENT_TITLES, strict=True):
+        for panel, measure in zip(row, measures, strict=True):
             here = curves[(curves.trace == trace) & (curves.measure == measure)]
             _draw_curves(panel, here, lines, UNITS["s"] / UNITS[unit])
-        row[0].set_ylabel(_row_label(trace) if len(traces) > 1 else LOAD_LABEL)
-    for panel, title in zip(axes[0], MOMENT_TITLES.values(), strict=True):
-        panel.set_title(f"{title}\n({LOAD_LABEL})" if len(traces) > 1 else title)
-        panel.set_ylim(0, None)
+        row[0].set_ylabel(_row_label(trace) if len(traces) > 1 else _UNITS.get(measures[0], ""))
+    for panel, measure in zip(axes[0], measures, strict=True):
+        named = f"\n({_UNITS[measure]})" if len(traces) > 1 and measure in _UNITS else ""
+        panel.set_title(MOMENT_TITLES[measure] + named)
+        if measure in _UNITS:
+            panel.set_ylim(0, None)
+        else:
+            _show_zero(panel, curves[curves.measure == measure])
     figure.align_ylabels(axes[:, 0])
     figure.supxlabel(f"time since the first arrival ({plural_unit(unit)})", fontsize="medium")
     _legend(figure, lines)
@@ -166,6 +178,13 @@ def _draw_curves(
         axes.plot(middle, curve.estimate, **style)
     ends = table.window_start.min(), table.window_end.max()
     axes.set_xlim(*(end * units_per_second for end in ends))
+
+
+def _show_zero(axes: "Axes", table: "pd.DataFrame") -> None:
+    """Let the axis of a moment that may be negative include 0."""
+    low, high = min(0.0, table.interval_low.min()), max(0.0, table.interval_high.max())
+    room = 0.05 * (high - low)
+    axes.set_ylim(low - room, high + room)
 
 
 def _draw_refresh(axes: "Axes", table: "pd.DataFrame", lines: Mapping[str, Any]) -> None:
