@@ -131,25 +131,24 @@ def quantities(name: str, table: "pd.DataFrame") -> "pd.DataFrame":
         fresh = table[(table.trace != MODULATED) & (table.refresh_interval == 0)]
         table = pd.concat([fresh, _as_model(table)])
     elif name == "training":
-        untrained = table[table.kind == "none"]
-        table = untrained.assign(policy=untrained.method, delta_t=5.0, **_LIMIT)
+        table = table[table.kind == "none"]
+        table = table.assign(policy=table.method, delta_t=5.0, **_LIMIT)
     elif name == "certificate":
         table = table.assign(**_LIMIT)
     found = table.reindex(columns=[*_WORDS, *_NUMBERS, *ESTIMATE_COLUMNS, "estimate"])
+    found = found.astype(dict.fromkeys(_WORDS, object) | dict.fromkeys(_NUMBERS, float))
     found = found.fillna({"measure": "drops"}).fillna(dict.fromkeys(_WORDS, "none"))
-    return found[found.measure.isin(["drops", "response_time"])].astype(
-        dict.fromkeys(_NUMBERS, float)
-    )
+    return found[found.measure.isin(["drops", "response_time"])]
 
 
 def _as_model(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return drops of the cluster as those of the infinite-agent system that it is."""
     same = (table.trace == MODULATED) & (table.refresh_interval > 0) & (table.reference == "none")
-    rows = table[same & table.balancer.isin(list(AS_POLICY)) & (table.measure == "drops")]
-    named = {"policy": rows.balancer.map({name: policy for name, (policy, _) in AS_POLICY.items()})}
-    named |= {"num_queues": rows.num_workers, "delta_t": rows.refresh_interval}
-    plain = rows.drop(columns=["trace", "balancer"])
-    return plain.assign(**{**_LIMIT, "system": "infinite_agents", **named})
+    policies = {balancer: policy for balancer, (policy, _) in AS_POLICY.items()}
+    rows = table[same & table.balancer.isin(list(policies)) & (table.measure == "drops")]
+    rows = rows.assign(policy=rows.balancer.map(policies), **_LIMIT | {"system": "infinite_agents"})
+    named = rows.drop(columns=["trace", "balancer", "num_queues"])
+    return named.rename(columns={"num_workers": "num_queues", "refresh_interval": "delta_t"})
 
 
 def compare(
@@ -158,15 +157,12 @@ def compare(
     """Return how two tables agree on the estimates that both have."""
     keys = [name for name in mine.columns if name not in _VALUES]
     both = mine.merge(theirs, on=keys, suffixes=("", "_other"))
-    halves = [
-        (both[f"interval_high{one}"] - both[f"interval_low{one}"]) / 2 for one in ("", "_other")
-    ]
-    joint = np.hypot(*halves)
-    sampled = joint > 1e-9 * np.maximum(1e-3, both.estimate.abs())
-    scores = ((both.estimate - both.estimate_other).abs() / joint)[sampled]
-    missed = int((scores > 1).sum())
+    widths = (both[f"interval_high{one}"] - both[f"interval_low{one}"] for one in ("", "_other"))
+    allowed = np.hypot(*widths) / 2
+    sampled = allowed > 1e-9 * np.maximum(1e-3, both.estimate.abs())
+    scores = ((both.estimate - both.estimate_other).abs() / allowed)[sampled]
+    missed, largest = int((scores > 1).sum()), float(scores.max()) if len(scores) else 0.0
     chance = float(binom.sf(missed - 1, len(scores), 0.05))
-    largest = float(scores.max()) if len(scores) else 0.0
     return Finding(table, against, size, len(scores), missed, round(chance, 4), round(largest, 2))
 
 
