@@ -75,7 +75,7 @@ _RAMPS = {"ramp_constant": CONSTANT_DURATIONS, "ramp_trimodal": TRIMODAL_DURATIO
 
 
 def other_least_loaded(num_runs: int, seed: int) -> pd.DataFrame:
-    """Return what other readings of "least loaded" change on the study's traces.
+    """Return what other readings of least loaded change on the study's traces.
 
     Parameters
     ----------
