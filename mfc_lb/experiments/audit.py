@@ -48,7 +48,13 @@ _ALONE = ("trajectories", "modelling_choices")
 # What says which quantity it is, across tables.
 _WORDS = ("trace", "balancer", "system", "routing", "policy", "measure", "reference")
 _NUMBERS = ("num_queues", "num_agents", "delta_t")
-_LIMIT = {"system": "mean_field", "routing": "none", "num_queues": np.inf, "num_agents": np.inf}
+_OF = ("", "_other")
+_LIMIT: dict[str, Any] = {
+    "system": "mean_field",
+    "routing": "none",
+    "num_queues": np.inf,
+    "num_agents": np.inf,
+}
 
 
 @dataclass(frozen=True)
@@ -156,9 +162,9 @@ def compare(
 ) -> Finding:
     """Return how two tables agree on the estimates that both have."""
     keys = [name for name in mine.columns if name not in _VALUES]
-    both = mine.merge(theirs, on=keys, suffixes=("", "_other"))
-    widths = (both[f"interval_high{one}"] - both[f"interval_low{one}"] for one in ("", "_other"))
-    allowed = np.hypot(*widths) / 2
+    both = mine.merge(theirs, on=keys, suffixes=_OF)
+    width, other = (both[f"interval_high{one}"] - both[f"interval_low{one}"] for one in _OF)
+    allowed = np.hypot(width, other) / 2
     sampled = allowed > 1e-9 * np.maximum(1e-3, both.estimate.abs())
     scores = ((both.estimate - both.estimate_other).abs() / allowed)[sampled]
     missed, largest = int((scores > 1).sum()), float(scores.max()) if len(scores) else 0.0

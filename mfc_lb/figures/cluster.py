@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 
 LOAD_LABEL = "jobs per core"
 REFRESH_LABEL = "refresh interval (s)"
-#: Titles of panels with moments of the load.
+#: Titles of panels with moments of the load that have its unit; they are not negative.
 MOMENT_TITLES = {
     "load_mean": "mean load",
     "load_standard_deviation": "standard deviation of the load",
+}
+# Of those without a unit.
+_SHAPE_TITLES = {
     "load_skewness": "skewness of the load",
     "load_excess_kurtosis": "excess kurtosis of the load",
 }
@@ -42,8 +45,6 @@ _MEASURES = {
 _WIDTHS = {"round-robin": 3.2}
 # Balancers of one kind have one colour, and these lines.
 _LINES = ("-", "--", ":", "-.")
-# Moments with a unit are not negative.
-_UNITS = dict.fromkeys(("load_mean", "load_standard_deviation"), LOAD_LABEL)
 # Values that differ by more than this factor are shown on a logarithmic axis.
 _WIDE = 8
 # So much of a decade lies between the smallest interval and 0, which a logarithm has no place for.
@@ -63,7 +64,8 @@ def load_curves(
     table : DataFrame
         Of the experiment ``trace_study``; only its averages over windows of time are shown.
     measures : sequence of str, optional
-        Two keys of `MOMENT_TITLES`.
+        Two of ``load_mean``, ``load_standard_deviation``, ``load_skewness`` and
+        ``load_excess_kurtosis``.
 
     Returns
     -------
@@ -83,11 +85,12 @@ def load_curves(
         for panel, measure in zip(row, measures, strict=True):
             here = curves[(curves.trace == trace) & (curves.measure == measure)]
             _draw_curves(panel, here, lines, UNITS["s"] / UNITS[unit])
-        row[0].set_ylabel(_row_label(trace) if len(traces) > 1 else _UNITS.get(measures[0], ""))
+        alone = LOAD_LABEL if measures[0] in MOMENT_TITLES else ""
+        row[0].set_ylabel(_row_label(trace) if len(traces) > 1 else alone)
     for panel, measure in zip(axes[0], measures, strict=True):
-        named = f"\n({_UNITS[measure]})" if len(traces) > 1 and measure in _UNITS else ""
-        panel.set_title(MOMENT_TITLES[measure] + named)
-        if measure in _UNITS:
+        named = f"\n({LOAD_LABEL})" if len(traces) > 1 and measure in MOMENT_TITLES else ""
+        panel.set_title((MOMENT_TITLES | _SHAPE_TITLES)[measure] + named)
+        if measure in MOMENT_TITLES:
             panel.set_ylim(0, None)
         else:
             _show_zero(panel, curves[curves.measure == measure])
