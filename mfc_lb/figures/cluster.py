@@ -25,10 +25,15 @@ if TYPE_CHECKING:
 
 LOAD_LABEL = "jobs per core"
 REFRESH_LABEL = "refresh interval (s)"
-#: Titles of panels with moments of the load.
+#: Titles of panels with moments of the load that have its unit; they are not negative.
 MOMENT_TITLES = {
     "load_mean": "mean load",
     "load_standard_deviation": "standard deviation of the load",
+}
+# Of those without a unit.
+_SHAPE_TITLES = {
+    "load_skewness": "skewness of the load",
+    "load_excess_kurtosis": "excess kurtosis of the load",
 }
 
 _MEASURES = {
@@ -49,19 +54,24 @@ _BETWEEN_LABELS = 0.25
 
 
 @styled
-def load_curves(table: "pd.DataFrame") -> "Figure":
-    """Show mean and standard deviation of the workers' loads over time.
+def load_curves(
+    table: "pd.DataFrame", measures: Sequence[str] = ("load_mean", "load_standard_deviation")
+) -> "Figure":
+    """Show two moments of the workers' loads over time, by default mean and standard deviation.
 
     Parameters
     ----------
     table : DataFrame
         Of the experiment ``trace_study``; only its averages over windows of time are shown.
+    measures : sequence of str, optional
+        Two of ``load_mean``, ``load_standard_deviation``, ``load_skewness`` and
+        ``load_excess_kurtosis``.
 
     Returns
     -------
     Figure
-        One row for each trace: on the left the mean, on the right the standard deviation, a line
-        with a 95 % band for each balancer.
+        One row for each trace, one column for each moment, with a line and its 95 % band for each
+        balancer.
     """
     curves = table[(table.reference == "none") & np.isfinite(table.window_end)]
     traces = list(curves.trace.unique())
@@ -72,13 +82,18 @@ def load_curves(table: "pd.DataFrame") -> "Figure":
     }
     unit = time_unit(curves.window_end.max() * UNITS["s"] / 5)
     for row, trace in zip(axes, traces, strict=True):
-        for panel, measure in zip(row, MOMENT_TITLES, strict=True):
+        for panel, measure in zip(row, measures, strict=True):
             here = curves[(curves.trace == trace) & (curves.measure == measure)]
             _draw_curves(panel, here, lines, UNITS["s"] / UNITS[unit])
-        row[0].set_ylabel(_row_label(trace) if len(traces) > 1 else LOAD_LABEL)
-    for panel, title in zip(axes[0], MOMENT_TITLES.values(), strict=True):
-        panel.set_title(f"{title}\n({LOAD_LABEL})" if len(traces) > 1 else title)
-        panel.set_ylim(0, None)
+        alone = LOAD_LABEL if measures[0] in MOMENT_TITLES else ""
+        row[0].set_ylabel(_row_label(trace) if len(traces) > 1 else alone)
+    for panel, measure in zip(axes[0], measures, strict=True):
+        named = f"\n({LOAD_LABEL})" if len(traces) > 1 and measure in MOMENT_TITLES else ""
+        panel.set_title((MOMENT_TITLES | _SHAPE_TITLES)[measure] + named)
+        if measure in MOMENT_TITLES:
+            panel.set_ylim(0, None)
+        else:
+            _show_zero(panel, curves[curves.measure == measure])
     figure.align_ylabels(axes[:, 0])
     figure.supxlabel(f"time since the first arrival ({plural_unit(unit)})", fontsize="medium")
     _legend(figure, lines)
@@ -166,6 +181,13 @@ def _draw_curves(
         axes.plot(middle, curve.estimate, **style)
     ends = table.window_start.min(), table.window_end.max()
     axes.set_xlim(*(end * units_per_second for end in ends))
+
+
+def _show_zero(axes: "Axes", table: "pd.DataFrame") -> None:
+    """Let the axis of a moment that may be negative include 0."""
+    low, high = min(0.0, table.interval_low.min()), max(0.0, table.interval_high.max())
+    room = 0.05 * (high - low)
+    axes.set_ylim(low - room, high + room)
 
 
 def _draw_refresh(axes: "Axes", table: "pd.DataFrame", lines: Mapping[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """Figures of clusters: the table's numbers at the right places, for any table."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -74,6 +74,22 @@ def test_curves_and_bands_stand_in_the_middle_of_their_windows():
                 here = here[(here.measure == measure) & (here.balancer == balancer)]
                 assert_band(panel, look(balancer).color, here, "minutes")
             assert panel.get_xlim() == pytest.approx((0.0, 30.0))
+
+
+def test_other_moments_may_be_negative():
+    table = load("trace_study")
+    moments = ("load_skewness", "load_excess_kurtosis")
+    axes = load_curves(table, moments).axes
+    curves = table[np.isfinite(table.window_end) & (table.reference == "none")]
+    for place, (trace, measure) in enumerate(product(curves.trace.unique(), moments)):
+        here = curves[(curves.trace == trace) & (curves.measure == measure)]
+        for balancer in ("random", "round-robin"):
+            curve = here[here.balancer == balancer].assign(middle=lambda t: t.window_end - 1)
+            assert_band(axes[place], look(balancer).color, curve, "middle")
+        low, high = axes[place].get_ylim()
+        assert low < here.interval_low.min()
+        assert max(0.0, here.interval_high.max()) < high
+    assert axes[1].get_title(loc="left") == "excess kurtosis of the load"
 
 
 @pytest.mark.parametrize(
