@@ -39,7 +39,7 @@ def require(condition: bool, field: str, value: object, allowed: str) -> None:
     mfc_lb.errors.InvalidInput: delta_t must be a finite number > 0, got -1.0
     """
     if not condition:
-        raise InvalidInput(f"{field} must be {allowed}, got {_shorten(value)}")
+        raise InvalidInput(f"{field} must be {allowed}, got {shorten(value)}")
 
 
 def check_int(field: str, value: Any, minimum: int, maximum: int | None = None) -> int:
@@ -49,7 +49,7 @@ def check_int(field: str, value: Any, minimum: int, maximum: int | None = None) 
     try:
         number = operator.index(value)
     except TypeError:
-        raise InvalidInput(f"{field} must be {allowed}, got {_shorten(value)}") from None
+        raise InvalidInput(f"{field} must be {allowed}, got {shorten(value)}") from None
     require(minimum <= number and (maximum is None or number <= maximum), field, value, allowed)
     return number
 
@@ -61,7 +61,7 @@ def check_real(field: str, value: Any, minimum: float = 0.0, *, strict: bool = F
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(f"{field} must be {allowed}, got {_shorten(value)}") from None
+        raise InvalidInput(f"{field} must be {allowed}, got {shorten(value)}") from None
     enough = number > minimum if strict else number >= minimum
     require(math.isfinite(number) and enough, field, value, allowed)
     return number
@@ -88,13 +88,14 @@ def as_float_array(field: str, values: Any) -> NDArray[np.float64]:
     try:
         array = np.asarray(values)
     except ValueError:  # rows of different lengths
-        raise InvalidInput(f"{field} must be numeric, got {_shorten(values)}") from None
+        raise InvalidInput(f"{field} must be numeric, got {shorten(values)}") from None
     if array.dtype.kind not in "iuf":  # not text, nor complex, nor integers beyond 64 bits
-        raise InvalidInput(f"{field} must be numeric, got {_shorten(values)}")
+        raise InvalidInput(f"{field} must be numeric, got {shorten(values)}")
     return array.astype(np.float64, copy=False)
 
 
-def _shorten(value: object, limit: int = 80) -> str:
+def shorten(value: object, limit: int = 80) -> str:
+    """Return a value in one short line."""
     shown = value.item() if isinstance(value, np.generic) else value
     text = " ".join(repr(shown).split())
     return text if len(text) <= limit else text[: limit - 3] + "..."

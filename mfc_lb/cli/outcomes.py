@@ -1,6 +1,6 @@
 """One policy in one system: its drops, and what they are compared with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mfc_lb.cli.settings import Effort
@@ -94,7 +94,7 @@ def _words(numbers: tuple[float, ...]) -> str:
 
 def simulate_policy(system: "System", name: str, policy: "Policy", effort: Effort) -> Outcome:
     """Run a policy in a system and, where that is sensible, in its mean-field limit."""
-    from mfc_lb.systems import EvaluationResult, MeanFieldSystem, evaluate
+    from mfc_lb.systems import MeanFieldSystem, evaluate
 
     result = evaluate(
         system,
@@ -106,8 +106,9 @@ def simulate_policy(system: "System", name: str, policy: "Policy", effort: Effor
     )
     limit = None
     if not isinstance(system, MeanFieldSystem) and _has_quick_limit(system, policy, effort):
-        path = MeanFieldSystem(system.parameters).simulate(policy, result.levels)
-        limit = EvaluationResult(path.drops, result.levels)
+        mean_field = MeanFieldSystem(system.parameters)
+        drops = mean_field.simulate(policy, result.levels).drops
+        limit = replace(result, drops=drops, system=repr(mean_field))
     return Outcome(system, name, effort, result, limit)
 
 

@@ -17,7 +17,7 @@ from mfc_lb.cluster.decisions import View
 from mfc_lb.errors import check_int, require
 from mfc_lb.model import ConstantPolicy, DecisionRule, Policy, SystemParameters, as_decision_rule
 from mfc_lb.model.parameters import MAX_CHOICES
-from mfc_lb.model.policies import check_policy
+from mfc_lb.model.policies import require_policy
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -203,7 +203,7 @@ class MeanFieldBalancer(Balancer):
         """Check every field."""
         is_parameters = isinstance(self.parameters, SystemParameters)
         require(is_parameters, "parameters", self.parameters, "SystemParameters")
-        check_policy(self.policy, self.parameters)
+        require_policy(self.policy, self.parameters)
         _check_flag("distinct", self.distinct)
         require(len(self.levels) > 0, "levels", self.levels, "at least one arrival level")
         last = self.parameters.arrivals.num_levels - 1

@@ -6,8 +6,9 @@ from the stream of ties.
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
+
+from mfc_lb.compiled import njit
 
 
 class View(NamedTuple):
@@ -38,19 +39,19 @@ class View(NamedTuple):
     ties: Any
 
 
-@numba.njit(cache=True)
+@njit()
 def uniform_worker(view: Any) -> Any:
     """Pick any worker."""
     return uniform_below(view.jobs.size, view.choices)
 
 
-@numba.njit(cache=True)
+@njit()
 def next_worker(view: Any) -> Any:
     """Pick the workers in turns."""
     return view.num_decided % view.jobs.size
 
 
-@numba.njit(cache=True)
+@njit()
 def least_loaded_worker(view: Any) -> Any:
     """Pick the smallest load; settings: whether the first of the tied is taken."""
     best, num_tied = 0, 1
@@ -71,7 +72,7 @@ def least_loaded_worker(view: Any) -> Any:
     return best
 
 
-@numba.njit(cache=True)
+@njit()
 def shortest_sampled_worker(view: Any) -> Any:
     """Pick the smallest load of a sample; settings: first of the tied, size, distinct."""
     sample = sample_workers(view, view.settings[1], view.settings[2])
@@ -91,7 +92,7 @@ def shortest_sampled_worker(view: Any) -> Any:
     return sample[uniform_below(num_tied, view.ties)]
 
 
-@numba.njit(cache=True)
+@njit()
 def worker_by_rule(view: Any) -> Any:
     """Pick from a sample by a decision rule.
 
@@ -110,7 +111,7 @@ def worker_by_rule(view: Any) -> Any:
     return sample[slot]
 
 
-@numba.njit(cache=True)
+@njit()
 def compare_loads(view: Any, worker: int, other: int) -> Any:
     """Return the sign of the difference of two loads, exactly: no division."""
     jobs, cores = view.jobs, view.cores
@@ -118,13 +119,13 @@ def compare_loads(view: Any, worker: int, other: int) -> Any:
     return (difference > 0) - (difference < 0)
 
 
-@numba.njit(cache=True)
+@njit()
 def uniform_below(bound: int, generator: Any) -> int:
     """Return a uniform integer from 0 to `bound` - 1; one draw."""
     return int(generator.random() * bound)
 
 
-@numba.njit(cache=True)
+@njit()
 def sample_workers(view: Any, size: int, distinct: int) -> Any:
     """Return a uniform sample of workers; one draw each.
 

@@ -7,11 +7,11 @@ the library to judge.
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from mfc_lb.cluster.events import ABSENT, EventKind, Events
+from mfc_lb.compiled import njit
 
 #: Bound on the bytes of one event: two lengths, six tags, and varints.
 MAX_EVENT_BYTES = 50
@@ -56,7 +56,7 @@ def decode_events(data: NDArray[np.uint8], offset: int) -> tuple[Events, int]:
     return Events._make(column[:count].copy() for column in columns), int(offset)
 
 
-@numba.njit(cache=True)
+@njit()
 def _encode(target: Any, kinds: Any, times: Any, jobs: Any, workers: Any, services: Any) -> int:
     place = 0
     for row in range(kinds.size):
@@ -77,7 +77,7 @@ def _encode(target: Any, kinds: Any, times: Any, jobs: Any, workers: Any, servic
     return place
 
 
-@numba.njit(cache=True)
+@njit()
 def _put(target: Any, place: int, tag: int, value: int) -> int:
     """Write a tag and a varint; return the place after them."""
     target[place] = tag
@@ -91,7 +91,7 @@ def _put(target: Any, place: int, tag: int, value: int) -> int:
     return place + 1
 
 
-@numba.njit(cache=True)
+@njit()
 def _decode(
     data: Any, offset: int, kinds: Any, times: Any, jobs: Any, workers: Any, services: Any
 ) -> tuple[int, int]:
@@ -115,7 +115,7 @@ def _decode(
         count, offset = count + 1, end
 
 
-@numba.njit(cache=True)
+@njit()
 def _end_of_event(data: Any, offset: int) -> Any:
     """Return where the event that begins here ends, 0 if none does."""
     if offset + _SMALLEST_EVENT > data.size or data[offset + 1] != _EVENT_TAG:
@@ -126,7 +126,7 @@ def _end_of_event(data: Any, offset: int) -> Any:
     return end if short and end <= data.size else 0
 
 
-@numba.njit(cache=True)
+@njit()
 def _get_unless_zero(data: Any, place: int, end: int, tag: int) -> tuple[int, Any]:
     """Return the place after a field and its value; both unchanged and 0 if it is left out."""
     if place < end and data[place] == tag:
@@ -134,7 +134,7 @@ def _get_unless_zero(data: Any, place: int, end: int, tag: int) -> tuple[int, An
     return place, np.int64(0)
 
 
-@numba.njit(cache=True)
+@njit()
 def _get(data: Any, place: int, end: int, tag: int) -> tuple[int, Any]:
     """Return the place after a field and its value; a place beyond the end if it is not there."""
     beyond = end + 1

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from mfc_lb.cluster.decisions import View
 from mfc_lb.cluster.events import EventKind
+from mfc_lb.compiled import njit
 
 Integers = NDArray[np.int64]
 
@@ -158,12 +159,13 @@ def _compiled_loop() -> Any:
     view = typeof(View(integers, integers, 0, integers, numbers, generator, generator))
     state = typeof(new_state(frozen, frozen, integers, stale=True))
     decision = types.FunctionType(types.int64(view))
-    _loop.compile(types.int64(state, typeof(Limits(0, 0, 0)), view, decision, types.boolean))
-    _loop.disable_compile()
-    return _loop
+    loop: Any = _loop
+    loop.compile(types.int64(state, typeof(Limits(0, 0, 0)), view, decision, types.boolean))
+    loop.disable_compile()
+    return loop
 
 
-@numba.njit(cache=True)
+@njit()
 def _loop(state: Any, limits: Any, view: Any, decision: Any, pause: bool) -> int:
     arrival, counters, workers = state.jobs.arrival, state.counters, state.workers
     while counters[ARRIVALS] < arrival.size and arrival[counters[ARRIVALS]] <= limits.horizon:
@@ -188,7 +190,7 @@ def _loop(state: Any, limits: Any, view: Any, decision: Any, pause: bool) -> int
     return DONE
 
 
-@numba.njit(cache=True)
+@njit()
 def _arrive(state: Any, now: int, worker: int, capacity: int) -> None:
     job = state.counters[ARRIVALS]
     state.counters[ARRIVALS] += 1
@@ -206,7 +208,7 @@ def _arrive(state: Any, now: int, worker: int, capacity: int) -> None:
         _wait(state, job, worker)
 
 
-@numba.njit(cache=True)
+@njit()
 def _wait(state: Any, job: int, worker: int) -> None:
     workers = state.workers
     state.jobs.state[job] = WAITING
@@ -217,7 +219,7 @@ def _wait(state: Any, job: int, worker: int) -> None:
     workers.last[worker] = job
 
 
-@numba.njit(cache=True)
+@njit()
 def _start(state: Any, now: int, job: int, worker: int) -> None:
     state.workers.running[worker] += 1
     state.jobs.state[job] = RUNNING
@@ -229,13 +231,13 @@ def _start(state: Any, now: int, job: int, worker: int) -> None:
     _note(state, _STARTED, now, job, worker)
 
 
-@numba.njit(cache=True)
+@njit()
 def _finish_until(state: Any, now: int) -> None:
     while state.counters[IN_SERVICE] > 0 and state.finishes[0, 0] <= now:
         _finish_next(state)
 
 
-@numba.njit(cache=True)
+@njit()
 def _finish_next(state: Any) -> None:
     workers, now, job = state.workers, state.finishes[0, 0], state.finishes[0, 2]
     _pop(state.finishes, state.counters[IN_SERVICE])
@@ -252,7 +254,7 @@ def _finish_next(state: Any) -> None:
         _start(state, now, waiting, worker)
 
 
-@numba.njit(cache=True)
+@njit()
 def _note(state: Any, kind: int, now: int, job: int, worker: int) -> None:
     place = state.counters[LOGGED]
     state.log.kind[place] = kind
@@ -262,7 +264,7 @@ def _note(state: Any, kind: int, now: int, job: int, worker: int) -> None:
     state.counters[LOGGED] += 1
 
 
-@numba.njit(cache=True)
+@njit()
 def _push(heap: Any, size: int, time: int, sequence: int, job: int) -> None:
     place = size
     heap[place, 0], heap[place, 1], heap[place, 2] = time, sequence, job
@@ -271,7 +273,7 @@ def _push(heap: Any, size: int, time: int, sequence: int, job: int) -> None:
         place = (place - 1) // 2
 
 
-@numba.njit(cache=True)
+@njit()
 def _pop(heap: Any, size: int) -> None:
     """Remove the first row."""
     _swap(heap, 0, size - 1)
@@ -285,14 +287,14 @@ def _pop(heap: Any, size: int) -> None:
         place, child = child, 2 * child + 1
 
 
-@numba.njit(cache=True)
+@njit()
 def _is_before(heap: Any, row: int, other: int) -> bool:
     if heap[row, 0] != heap[other, 0]:
         return bool(heap[row, 0] < heap[other, 0])
     return bool(heap[row, 1] < heap[other, 1])
 
 
-@numba.njit(cache=True)
+@njit()
 def _swap(heap: Any, row: int, other: int) -> None:
     for column in range(3):
         heap[row, column], heap[other, column] = heap[other, column], heap[row, column]

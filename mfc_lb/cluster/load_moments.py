@@ -13,11 +13,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from mfc_lb.cluster.load_over_time import LoadOverTime
+from mfc_lb.compiled import njit
 from mfc_lb.errors import check_int, require
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _average(values: NDArray[np.float64], lasts: NDArray[np.int64]) -> float:
     return float(values[exists] @ lasts[exists]) / total if total else float("nan")
 
 
-@numba.njit(cache=True)
+@njit()
 def _moment_steps(times: Any, workers: Any, changes: Any, weights: Any, scale: int) -> Any:
     scaled = np.zeros(weights.size, dtype=np.int64)
     starts = np.zeros(times.size + 1, dtype=np.int64)
@@ -157,7 +157,7 @@ def _moment_steps(times: Any, workers: Any, changes: Any, weights: Any, scale: i
     return starts[: step + 1], moments[:, : step + 1]
 
 
-@numba.njit(cache=True)
+@njit()
 def _moments(scaled: Any, scale: int) -> Any:
     """Return the four moments of integers that are `scale` times the loads."""
     count, total = scaled.size, scaled.sum()

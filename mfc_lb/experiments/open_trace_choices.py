@@ -7,7 +7,6 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-import numba
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from mfc_lb.cluster.trace_generators import (
     TRIMODAL_DURATIONS,
     ramp_trace,
 )
+from mfc_lb.compiled import njit
 from mfc_lb.errors import check_int
 from mfc_lb.experiments.experiment import cell_seed, estimate_columns
 from mfc_lb.experiments.trace_study import (
@@ -35,7 +35,7 @@ from mfc_lb.experiments.trace_study import (
 from mfc_lb.systems import Estimate
 
 
-@numba.njit(cache=True)
+@njit()
 def fewest_waiting_worker(view: Any) -> Any:
     """Pick the smallest number of waiting jobs over cores, as `least_loaded_worker` does."""
     waiting = np.maximum(view.jobs - view.cores, 0)

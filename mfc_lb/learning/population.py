@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from mfc_lb.model import LevelPaths
 from mfc_lb.systems import MeanFieldSystem
 from mfc_lb.systems.differentiable import differentiable_step
 
@@ -52,8 +54,10 @@ class Population:
         #: Epochs through which the gradient goes.
         self.window = min(max(window, 10), episode)
         self.nu = self._empty.repeat(count, 1)
-        self.levels = p.arrivals.first_levels(count, generator)
+        self._arrivals = LevelPaths(p.arrivals, count, episode)
+        self._arrivals.begin(np.ones(count, dtype=bool), [generator])
         self.ages = generator.integers(0, episode, count)
+        self._arrivals.skip_to(self.ages)
 
     def mean_drops(self, scores: Scores) -> Tensor:
         """Go on by one window and return the weighted mean of an epoch's drops.
@@ -78,15 +82,19 @@ class Population:
         self.nu = nu.detach()
         return total / weight
 
+    @property
+    def levels(self) -> NDArray[np.int64]:
+        """Present arrival level of each system, shape (n,)."""
+        return self._arrivals.levels
+
     def _next_epoch(self, nu: Tensor) -> Tensor:
-        arrivals = self._system.parameters.arrivals
         # New arrays: the graph holds on to the old ones.
-        self.levels = arrivals.next_levels(self.levels, self._generator)
         self.ages = self.ages + 1
+        self._arrivals.advance(self.ages, [self._generator])
         ended = self.ages >= self._episode
         if not ended.any():
             return nu
-        self.levels[ended] = arrivals.first_levels(int(ended.sum()), self._generator)
+        self._arrivals.begin(ended, [self._generator])
         self.ages[ended] = 0
         return torch.where(torch.from_numpy(ended)[:, None], self._empty, nu)
 
@@ -94,10 +102,12 @@ class Population:
         """Return all that the future depends on."""
         levels, ages = torch.from_numpy(self.levels), torch.from_numpy(self.ages)
         generator = self._generator.bit_generator.state
-        return {"nu": self.nu, "levels": levels, "ages": ages, "generator": generator}
+        position = {"nu": self.nu, "levels": levels, "ages": ages, "generator": generator}
+        return {**position, "paths": torch.from_numpy(self._arrivals.paths)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a `state`."""
         self.nu = state["nu"]
-        self.levels, self.ages = state["levels"].numpy(), state["ages"].numpy()
+        self._arrivals.levels, self.ages = state["levels"].numpy(), state["ages"].numpy()
+        self._arrivals.paths = state["paths"].numpy()
         self._generator.bit_generator.state = state["generator"]

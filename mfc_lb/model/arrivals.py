@@ -9,12 +9,13 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import WithoutCaches, read_only
 from mfc_lb.errors import as_float_array, check_real, check_reals, require
 from mfc_lb.model.probabilities import check_probabilities
 
 
 @dataclass(frozen=True)
-class ArrivalProcess:
+class ArrivalProcess(WithoutCaches):
     """Markov-modulated arrival rate per queue; the defaults are the paper's two levels.
 
     Parameters
@@ -35,6 +36,9 @@ class ArrivalProcess:
     -----
     The total arrival rate of a system of M queues is M·λ_t (section 2 of the paper). The paper's
     levels are 0.9 and 0.6 with kernel ((0.8, 0.2), (0.5, 0.5)) and initial probabilities ½, ½.
+
+    A subclass may draw its levels otherwise, by a `sample_levels` of its own: evaluation, training
+    and environments all follow it, and what is exact for the Markov chain only refuses it.
 
     Examples
     --------
@@ -140,7 +144,23 @@ class ArrivalProcess:
     @cached_property
     def stationary(self) -> NDArray[np.float64]:
         """Stationary probabilities of the levels, shape (L,)."""
-        return _stationary(np.asarray(self.kernel))
+        return read_only(_stationary(np.asarray(self.kernel)))
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Refuse a subclass that draws in two ways."""
+        super().__init_subclass__(**options)
+        derived = sorted({"first_levels", "next_levels"} & vars(cls).keys())
+        require(not derived, "overridden method", derived, "sample_levels, which all draws follow")
+
+    @property
+    def follows_kernel(self) -> bool:
+        """Whether levels are drawn from `kernel` and `initial`: not if a subclass does it."""
+        return type(self).sample_levels is ArrivalProcess.sample_levels
+
+    def require_chain(self) -> None:
+        """Refuse a subclass that draws its levels in its own way, where the chain is needed."""
+        own = type(self).__name__
+        require(self.follows_kernel, "arrivals", own, "an ArrivalProcess that follows its kernel")
 
     def sample_levels(self, num_epochs: int, generator: np.random.Generator) -> NDArray[np.int64]:
         """Draw one path of arrival levels.
@@ -183,6 +203,7 @@ class ArrivalProcess:
         ndarray of int64, shape (n,)
             A level for each chain.
         """
+        self.require_chain()
         return self._draw(np.asarray(self.initial), generator.random(count))
 
     def next_levels(
@@ -202,6 +223,7 @@ class ArrivalProcess:
         ndarray of int64, shape (n,)
             The next levels.
         """
+        self.require_chain()
         return self._draw(np.asarray(self.kernel)[levels], generator.random(len(levels)))
 
     def _draw(self, chances: NDArray[np.float64], draws: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from mfc_lb.errors import check_real, require
-from mfc_lb.model.parameters import SystemParameters
+from mfc_lb.errors import as_float_array, check_real, require
+from mfc_lb.model.parameters import SystemParameters, require_parameters
 from mfc_lb.model.rules import DecisionRule, PriorityRule, ScoreRule, TableRule
 
 
@@ -23,6 +23,7 @@ def random_choice(parameters: SystemParameters) -> PriorityRule:
     PriorityRule
         Every sampled queue is chosen with probability 1/d; λ(s) = λ.
     """
+    require_parameters(parameters)
     return PriorityRule(np.zeros(parameters.num_states), parameters.num_choices)
 
 
@@ -39,6 +40,7 @@ def join_shortest_queue(parameters: SystemParameters) -> PriorityRule:
     PriorityRule
         Keys are the fillings z, of all server classes alike.
     """
+    require_parameters(parameters)
     return PriorityRule(parameters.fillings, parameters.num_choices)
 
 
@@ -55,30 +57,43 @@ def shortest_expected_delay(parameters: SystemParameters) -> PriorityRule:
     PriorityRule
         Keys are (z+1)/α: the expected time until a packet that joins now has been served.
     """
+    require_parameters(parameters)
     keys = (parameters.fillings + 1) / parameters.state_service_rates
     # Delays that are equal on paper, such as 2/0.2 and 1/0.1, must tie.
     return PriorityRule([float(f"{key:.12g}") for key in keys], parameters.num_choices)
 
 
-def softmin(parameters: SystemParameters, beta: float) -> ScoreRule:
+def softmin(parameters: SystemParameters, beta: ArrayLike) -> ScoreRule:
     """Return the rule that chooses slot k with probability proportional to exp(−β z_k).
 
     Parameters
     ----------
     parameters : SystemParameters
         Gives the fillings and d.
-    beta : float, >= 0
-        Sharpness: 0 is random routing, β → ∞ is JSQ(d).
+    beta : array_like, shape (...), >= 0
+        Sharpness: 0 is random routing, β → ∞ is JSQ(d). An array gives a batch of rules, so that
+        ``softmin(parameters, betas[level])`` serves one level and many.
 
     Returns
     -------
     ScoreRule
-        With scores −β z.
+        With scores −β z, of shape (..., S).
     """
-    sharpness = check_real("beta", beta)
-    finite = sharpness * parameters.buffer_size < np.inf
-    require(finite, "beta", beta, "a finite number >= 0, times the buffer size too")
+    require_parameters(parameters)
+    sharpness = _checked_sharpness(beta, parameters.buffer_size)
     return score_rule(parameters, -sharpness * parameters.fillings)
+
+
+def _checked_sharpness(beta: Any, buffer_size: int) -> NDArray[np.float64] | float:
+    if not np.ndim(beta):
+        sharpness = check_real("beta", beta)
+        finite = sharpness * buffer_size < np.inf
+        require(finite, "beta", beta, "a finite number >= 0, times the buffer size too")
+        return sharpness
+    sharpnesses = as_float_array("beta", beta)
+    finite = bool(((sharpnesses >= 0) & (sharpnesses < np.finfo(float).max / buffer_size)).all())
+    require(finite, "beta", beta, "finite numbers >= 0, times the buffer size too")
+    return sharpnesses[..., None]
 
 
 def score_rule(parameters: SystemParameters, scores: ArrayLike) -> ScoreRule:
@@ -101,9 +116,11 @@ def score_rule(parameters: SystemParameters, scores: ArrayLike) -> ScoreRule:
     InvalidInput
         If the number of scores is not S, or one is not finite.
     """
+    require_parameters(parameters)
     rule = ScoreRule(scores, parameters.num_choices)
-    expected = f"(..., {parameters.num_states}), one score for each state"
-    require(rule.num_states == parameters.num_states, "scores shape", rule.scores.shape, expected)
+    if rule.num_states != parameters.num_states:
+        expected = f"(..., {parameters.num_states}), one score for each state"
+        require(False, "scores shape", rule.scores.shape, expected)
     return rule
 
 

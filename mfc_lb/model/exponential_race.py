@@ -22,6 +22,8 @@ STEP = 0.25
 LEFT, RIGHT = 38.0, 4.0
 # Scores that differ by more are compared as if by this much: exp(−60) is far below rounding.
 MAX_GAP = 60.0
+#: Largest table of times and states, in entries: there are two, of 2 GiB each.
+MAX_ENTRIES = 2**28
 
 
 class ExponentialRace:
@@ -39,16 +41,27 @@ class ExponentialRace:
         single = isinstance(scores, np.ndarray) and scores.ndim == 1
         require(single, "scores shape", scores.shape, "(S,) where S^d is too large for a table")
         compressed = _compress_gaps(scores)
+        _require_small(compressed)
         times = np.arange(-compressed.max() - LEFT, -compressed.min() + RIGHT, STEP)
-        hazard = np.exp(np.minimum(times[:, None] + compressed, 50.0))
+        # In place, for these arrays may be large.
+        hazard = times[:, None] + compressed
+        np.exp(np.minimum(hazard, 50.0, out=hazard), out=hazard)
         self._survival = np.exp(-hazard)
-        self._density = hazard * self._survival
+        self._density = np.multiply(hazard, self._survival, out=hazard)
         self._num_choices = num_choices
 
     def rates(self, nu: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return λ(s)/λ at distributions ν of shape (..., S), with error about 1e-15 times d."""
         rivals = (nu @ self._survival.T) ** (self._num_choices - 1)
         return np.asarray(STEP * self._num_choices * rivals @ self._density)
+
+
+def _require_small(scores: NDArray[np.float64]) -> None:
+    width = float(scores.max() - scores.min())
+    entries = scores.size * (width + LEFT + RIGHT) / STEP
+    given = f"{scores.size} scores from {-width:g} to 0"
+    few = f"so few and so close together that their race has at most {MAX_ENTRIES} numbers"
+    require(entries <= MAX_ENTRIES, "scores", given, few)
 
 
 def _compress_gaps(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import ArrayRecord
 from mfc_lb.errors import InvalidInput
 
 #: Largest number of outcomes that is enumerated.
 MAX_OUTCOMES = 2**20
 
 
-@dataclass(frozen=True)
-class PacketSplit:
+@dataclass(frozen=True, eq=False)
+class PacketSplit(ArrayRecord):
     """Outcomes of an agent's sample and the picks that they cause.
 
     Attributes

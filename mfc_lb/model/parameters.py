@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import WithoutCaches, read_only
 from mfc_lb.errors import check_int, check_real, check_reals, require
 from mfc_lb.model.arrivals import ArrivalProcess
 from mfc_lb.model.probabilities import check_probabilities
@@ -18,7 +19,7 @@ MAX_EPOCHS = 10**9
 
 
 @dataclass(frozen=True)
-class SystemParameters:
+class SystemParameters(WithoutCaches):
     """Parameters of the load-balancing model; the defaults are the paper's, with delta_t = 1.
 
     Parameters
@@ -45,6 +46,7 @@ class SystemParameters:
     -----
     A *queue state* is a pair (server class c, filling z), stored at index c·(B+1) + z; there are
     S = C·(B+1) of them. Section 2 of Tahir, Cui and Koeppl (ICPP 2022) has one class, S = B+1.
+    Arrays are read-only: parameters do not change once they are made.
 
     Examples
     --------
@@ -101,19 +103,19 @@ class SystemParameters:
     @cached_property
     def fillings(self) -> NDArray[np.int64]:
         """Filling z of each queue state, shape (S,)."""
-        return np.tile(np.arange(self.buffer_size + 1), self.num_classes)
+        return read_only(np.tile(np.arange(self.buffer_size + 1), self.num_classes))
 
     @cached_property
     def state_service_rates(self) -> NDArray[np.float64]:
         """Service rate α of each queue state, shape (S,)."""
-        return np.repeat(np.asarray(self.service_rates), self.buffer_size + 1)
+        return read_only(np.repeat(np.asarray(self.service_rates), self.buffer_size + 1))
 
     @cached_property
     def empty_distribution(self) -> NDArray[np.float64]:
         """Distribution ν over queue states when every queue is empty, shape (S,)."""
         nu = np.zeros(self.num_states)
         nu[:: self.buffer_size + 1] = self.class_fractions
-        return nu
+        return read_only(nu)
 
     def num_epochs(self, horizon: float = 500.0) -> int:
         """Return the number of epochs round(horizon/Δt) that the paper's evaluation runs.
@@ -131,3 +133,9 @@ class SystemParameters:
         epochs = check_real("horizon", horizon, strict=True) / self.delta_t
         require(epochs < MAX_EPOCHS, "horizon", horizon, f"less than {MAX_EPOCHS:g} epochs long")
         return max(1, round(epochs))
+
+
+def require_parameters(parameters: Any) -> None:
+    """Refuse what are no parameters, such as the class itself."""
+    are_parameters = isinstance(parameters, SystemParameters)
+    require(are_parameters, "parameters", parameters, "SystemParameters")

@@ -9,9 +9,11 @@ packets evenly, so that each receives
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from mfc_lb.arrays import as_rows
+from mfc_lb.compiled import njit
 
 
 class PriorityOrder(NamedTuple):
@@ -42,8 +44,7 @@ def priority_rates(
     nu: NDArray[np.float64], order: PriorityOrder, num_choices: int
 ) -> NDArray[np.float64]:
     """Return λ(s)/λ for distributions ν of shape (..., S)."""
-    rows = np.ascontiguousarray(nu).reshape(-1, nu.shape[-1])
-    return np.asarray(_sum_powers(rows, *order, num_choices).reshape(nu.shape))
+    return np.asarray(_sum_powers(as_rows(nu), *order, num_choices).reshape(nu.shape))
 
 
 def distinct_priority_rates(
@@ -58,7 +59,7 @@ def distinct_priority_rates(
     return np.asarray(num_queues * chosen / np.maximum(tail - worse, 1))
 
 
-@numba.njit(cache=True)
+@njit()
 def _sum_powers(
     nu: Any, worst_first: Any, num_worse: Any, num_as_bad: Any, num_choices: int
 ) -> Any:

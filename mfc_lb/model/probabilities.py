@@ -2,10 +2,11 @@
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import as_rows
+from mfc_lb.compiled import njit
 from mfc_lb.errors import InvalidInput, as_float_array, require
 
 #: Probabilities may miss a sum of one by this much before they are refused.
@@ -34,14 +35,14 @@ def check_probabilities(field: str, values: Any) -> NDArray[np.float64]:
     """
     array = as_float_array(field, values)
     require(array.ndim > 0 and array.size > 0, field, values, "a non-empty array")
-    rows = np.ascontiguousarray(array).reshape(-1, array.shape[-1])
+    rows = as_rows(array)
     normalised, valid = _normalise(rows)
     if not valid:
         _refuse(field, rows)
     return np.asarray(normalised.reshape(array.shape))
 
 
-@numba.njit(cache=True, error_model="numpy")  # a sum of zero is refused, not divided by
+@njit(error_model="numpy")  # a sum of zero is refused, not divided by
 def _normalise(rows: Any) -> tuple[Any, bool]:
     normalised, valid = np.empty_like(rows), True
     for row in range(rows.shape[0]):

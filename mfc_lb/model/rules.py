@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mfc_lb.arrays import WithoutCaches, read_only
 from mfc_lb.errors import InvalidInput, as_float_array, check_int, require
 from mfc_lb.model.exponential_race import ExponentialRace
 from mfc_lb.model.packet_split import (
@@ -34,7 +35,7 @@ MAX_TABULATED_TUPLES = 2**15
 MAX_ARRAY_ENTRIES = 2**27
 
 
-class DecisionRule(ABC):
+class DecisionRule(WithoutCaches, ABC):
     """What an agent does with the states of the queues that it sampled.
 
     Attributes
@@ -139,8 +140,13 @@ class PriorityRule(DecisionRule):
         require(ordered, "keys", keys, "a vector without NaN")
         self.num_states = values.size
         self.num_choices = check_int("num_choices", num_choices, 1, MAX_CHOICES)
-        self.group_of_state = np.unique(values, return_inverse=True)[1]
+        self._group_of_state = np.unique(values, return_inverse=True)[1]
         self._order = PriorityOrder.of(values)
+
+    @property
+    def group_of_state(self) -> NDArray[np.int64]:
+        """Rank of each state's key among the distinct keys, shape (S,)."""
+        return read_only(self._group_of_state)
 
     def __repr__(self) -> str:
         """Show the rank of each state."""
@@ -161,10 +167,10 @@ class PriorityRule(DecisionRule):
     @cached_property
     def packet_split(self) -> PacketSplit:
         """Split by (best key, number of ties), see `DecisionRule.packet_split`."""
-        return split_by_priority(self.group_of_state, self.num_choices)
+        return split_by_priority(self._group_of_state, self.num_choices)
 
     def _table(self) -> NDArray[np.float64]:
-        ranks = _slot_array(self.group_of_state, self.num_choices)
+        ranks = _slot_array(self._group_of_state, self.num_choices)
         best = ranks == ranks.min(axis=-1, keepdims=True)
         return np.asarray(best / best.sum(axis=-1, keepdims=True))
 
@@ -241,7 +247,7 @@ class TableRule(_TensorRule):
         first = self._checked.ndim - 1 - self.num_choices
         slots = range(self.num_choices)
         moved = (np.moveaxis(self._checked[..., k], first + k, first) for k in slots)
-        return np.ascontiguousarray(sum(moved))
+        return read_only(np.ascontiguousarray(sum(moved)))
 
     @cached_property
     def packet_split(self) -> PacketSplit:
@@ -277,18 +283,23 @@ class ScoreRule(_TensorRule):
     """
 
     def __init__(self, scores: Any, num_choices: int) -> None:
-        self.scores = _finite_scores(scores)
-        self.num_states = self.scores.shape[-1]
+        self._scores = _finite_scores(scores)
+        self.num_states = self._scores.shape[-1]
         self.num_choices = check_int("num_choices", num_choices, 1, MAX_CHOICES)
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Score of each state, shape (..., S); read-only."""
+        return read_only(self._scores)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the rule as an array, batch axes included."""
-        return (*self.scores.shape[:-1], *super().shape)
+        return (*self._scores.shape[:-1], *super().shape)
 
     def __repr__(self) -> str:
         """Show the scores."""
-        return f"ScoreRule(scores={self.scores.tolist()}, num_choices={self.num_choices})"
+        return f"ScoreRule(scores={self._scores.tolist()}, num_choices={self.num_choices})"
 
     @property
     def _tabulated(self) -> bool:
@@ -297,13 +308,13 @@ class ScoreRule(_TensorRule):
     def arrival_rates(self, nu: Any, arrival_rate: Any) -> Any:
         """Return λ(s), see `DecisionRule.arrival_rates`."""
         if self._tabulated:
-            rates = score_rates(self.scores, nu, self.num_choices)
+            rates = score_rates(self._scores, nu, self.num_choices)
             return _per_state(arrival_rate) * rates
         return _per_state(arrival_rate) * self._race.rates(nu)
 
     @cached_property
     def _race(self) -> ExponentialRace:
-        return ExponentialRace(self.scores, self.num_choices)
+        return ExponentialRace(self._scores, self.num_choices)
 
     def distinct_arrival_rates(
         self, counts: NDArray[np.int64], arrival_rate: float
@@ -319,17 +330,17 @@ class ScoreRule(_TensorRule):
     @cached_property
     def rate_tensor(self) -> Any:
         """Slot-summed array d·h(1|s̄), see `_TensorRule.rate_tensor`."""
-        return np.ascontiguousarray(self.num_choices * self._table()[..., 0])
+        return read_only(np.ascontiguousarray(self.num_choices * self._table()[..., 0]))
 
     @cached_property
     def packet_split(self) -> PacketSplit:
         """Split by unordered sample of states, see `DecisionRule.packet_split`."""
         size = comb(self.num_states + self.num_choices - 1, self.num_choices)
         check_enumerable(size, "(S+d-1 over d)")
-        return split_by_scores(self.scores, self.num_choices)
+        return split_by_scores(self._scores, self.num_choices)
 
     def _table(self) -> NDArray[np.float64]:
-        slots = _slot_array(self.scores, self.num_choices)
+        slots = _slot_array(self._scores, self.num_choices)
         weights = np.exp(slots - slots.max(axis=-1, keepdims=True))
         return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
@@ -338,7 +349,7 @@ def _finite_scores(scores: Any) -> NDArray[np.float64]:
     values = as_float_array("scores", scores)
     fits = values.ndim > 0 and values.size > 0 and bool(np.isfinite(values).all())
     require(fits, "scores", scores, "finite numbers, one for each state")
-    return values
+    return values.copy()  # the caller may edit the own array later
 
 
 def _slot_values(values: Any, num_choices: int) -> list[Any]:

@@ -14,9 +14,11 @@ from itertools import combinations_with_replacement
 from math import factorial, prod
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from mfc_lb.arrays import as_rows, read_only
+from mfc_lb.compiled import njit
 
 # exp of it is finite, and a chance below exp(−700) is as good as none.
 MAX_GAP = 700.0
@@ -39,7 +41,8 @@ def rivals(num_states: int, num_choices: int) -> tuple[NDArray[np.int64], NDArra
         for multiset in multisets
     ]
     shape = (len(multisets), num_choices - 1)
-    return np.array(multisets, dtype=np.int64).reshape(shape), np.array(orders, dtype=np.float64)
+    numbers = np.array(multisets, dtype=np.int64).reshape(shape)
+    return read_only(numbers), read_only(np.array(orders, dtype=np.float64))
 
 
 def score_rates(
@@ -65,7 +68,7 @@ def score_rates(
         # Copies: what is broadcast must not be written to, for which the compiler would ask.
         scores, nu = (np.array(array) for array in np.broadcast_arrays(scores, nu))
     multisets, orders = rivals(nu.shape[-1], num_choices)
-    rates = _rates(_rows(scores), _rows(nu), multisets, orders)
+    rates = _rates(as_rows(scores), as_rows(nu), multisets, orders)
     return np.asarray(rates.reshape(nu.shape))
 
 
@@ -92,15 +95,13 @@ def score_rates_adjoint(
         Gradients of the scalar with respect to `scores` and `nu`.
     """
     multisets, orders = rivals(nu.shape[-1], num_choices)
-    per_score, per_nu = _adjoint(_rows(scores), _rows(nu), _rows(cotangent), multisets, orders)
+    per_score, per_nu = _adjoint(
+        as_rows(scores), as_rows(nu), as_rows(cotangent), multisets, orders
+    )
     return per_score.reshape(nu.shape), per_nu.reshape(nu.shape)
 
 
-def _rows(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.ascontiguousarray(array).reshape(-1, array.shape[-1])
-
-
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def _fill_ratios(ratios: Any, scores: Any) -> None:
     for own in range(len(scores)):
         ratios[own, own] = 1.0
@@ -111,7 +112,7 @@ def _fill_ratios(ratios: Any, scores: Any) -> None:
             ratios[other, own] = 1.0 / larger if gap > 0 else larger
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def _chance(nu: Any, multiset: Any, order: float, left_out: int) -> float:
     """Return P(m), or its derivative with respect to the factor of one place."""
     chance = order
@@ -121,7 +122,7 @@ def _chance(nu: Any, multiset: Any, order: float, left_out: int) -> float:
     return chance
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def _wins(ratios: Any, own: int, multiset: Any) -> float:
     inverse = 1.0
     for rival in multiset:
@@ -129,7 +130,7 @@ def _wins(ratios: Any, own: int, multiset: Any) -> float:
     return 1.0 / inverse
 
 
-@numba.njit(cache=True)
+@njit()
 def _rates(scores: Any, nu: Any, multisets: Any, orders: Any) -> Any:
     num_rows, num_states = nu.shape
     num_choices = multisets.shape[1] + 1
@@ -143,7 +144,7 @@ def _rates(scores: Any, nu: Any, multisets: Any, orders: Any) -> Any:
     return rates
 
 
-@numba.njit(cache=True)
+@njit()
 def _adjoint(scores: Any, nu: Any, cotangent: Any, multisets: Any, orders: Any) -> tuple[Any, Any]:
     num_rows, num_states = nu.shape
     num_choices = multisets.shape[1] + 1

@@ -1,137 +1,26 @@
 """Monte-Carlo evaluation with common random numbers, standard errors and intervals."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import joblib
 import numpy as np
-import scipy.special
 from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
-from mfc_lb.errors import check_int, require
-from mfc_lb.model import Policy, SystemParameters
-from mfc_lb.model.parameters import MAX_EPOCHS
-from mfc_lb.model.policies import check_policy
+from mfc_lb.errors import as_float_array, check_int, require
+from mfc_lb.model import Policy, SystemParameters, sample_path
+from mfc_lb.model.parameters import MAX_EPOCHS, require_parameters
+from mfc_lb.model.policies import require_policy
 from mfc_lb.systems.mean_field import MeanFieldSystem
 from mfc_lb.systems.queue_system import QueueSystem
+from mfc_lb.systems.results import EvaluationResult, in_words
 from mfc_lb.systems.trajectory import Trajectory
 
 System = MeanFieldSystem | QueueSystem
 
 #: Largest number of runs of an evaluation.
 MAX_RUNS = 10**9
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """Mean of independent samples with its standard error.
-
-    Attributes
-    ----------
-    mean : float
-        Sample mean.
-    standard_error : float
-        Standard deviation of the mean; NaN for a single sample.
-    num_samples : int
-        Number of samples.
-    """
-
-    mean: float
-    standard_error: float
-    num_samples: int
-
-    @classmethod
-    def of(cls, samples: ArrayLike) -> "Estimate":
-        """Return the estimate from samples of shape (R,)."""
-        values = np.asarray(samples, dtype=np.float64)
-        count = values.size
-        error = float(values.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
-        return cls(float(values.mean()), error, count)
-
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return Student's confidence interval of the mean.
-
-        Parameters
-        ----------
-        confidence : float, in (0, 1)
-            Coverage.
-
-        Returns
-        -------
-        tuple of float
-            Lower and upper end; NaN for a single sample.
-        """
-        inside = isinstance(confidence, float) and 0.0 < confidence < 1.0
-        require(inside, "confidence", confidence, "a number strictly between 0 and 1")
-        if self.num_samples < 2:
-            return float("nan"), float("nan")
-        quantile = scipy.special.stdtrit(self.num_samples - 1, 0.5 + confidence / 2.0)
-        width = float(quantile) * self.standard_error
-        return self.mean - width, self.mean + width
-
-
-@dataclass(frozen=True)
-class EvaluationResult:
-    """Drops of independent runs of one policy in one system.
-
-    Attributes
-    ----------
-    drops : ndarray, shape (num_runs, num_epochs)
-        Drops per queue in each epoch.
-    levels : ndarray of int, shape (num_runs, num_epochs)
-        Arrival level in each epoch.
-    """
-
-    drops: NDArray[np.float64]
-    levels: NDArray[np.int64]
-
-    @property
-    def total_drops(self) -> NDArray[np.float64]:
-        """Cumulative drops per queue of each run, shape (num_runs,)."""
-        return np.asarray(self.drops.sum(axis=1))
-
-    @property
-    def estimate(self) -> Estimate:
-        """Estimate of the expected cumulative drops per queue."""
-        return Estimate.of(self.total_drops)
-
-    @property
-    def mean(self) -> float:
-        """Mean of the cumulative drops per queue."""
-        return self.estimate.mean
-
-    @property
-    def standard_error(self) -> float:
-        """Standard error of `mean`."""
-        return self.estimate.standard_error
-
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the confidence interval of `mean`, see `Estimate.interval`."""
-        return self.estimate.interval(confidence)
-
-    def difference(self, other: "EvaluationResult") -> Estimate:
-        """Return the estimate of this result's mean minus the other's, paired on rate paths.
-
-        Parameters
-        ----------
-        other : EvaluationResult
-            From the same seed, numbers of runs and epochs, and arrival process.
-
-        Returns
-        -------
-        Estimate
-            Of the expected difference of cumulative drops.
-
-        Raises
-        ------
-        InvalidInput
-            If the two do not share their paths of arrival levels.
-        """
-        paired = np.array_equal(self.levels, other.levels)
-        require(paired, "other", other.levels.shape, "evaluated on the same paths; their shape")
-        return Estimate.of(self.total_drops - other.total_drops)
 
 
 def evaluate(
@@ -160,19 +49,20 @@ def evaluate(
         A run depends on (seed, run index) alone, not on the numbers of runs or processes.
         Evaluations with one seed share their paths of arrival levels, so differences are paired.
     processes : int, optional
-        Number of processes; -1 means one per core. The mean-field system always uses one.
+        Number of processes, of which no more are started than there are cores; -1 means one per
+        core. The mean-field system always uses one.
     nu : array_like, shape (S,), optional
-        Initial distribution; all queues empty when omitted.
+        Initial distribution of every run; all queues empty when omitted.
 
     Returns
     -------
     EvaluationResult
-        Drops and arrival levels of every run.
+        Drops and arrival levels of every run, and what they were made with.
 
     Raises
     ------
     InvalidInput
-        If a value is out of range.
+        If a value is out of range, or `nu` gives a server class another mass than its fraction.
 
     Examples
     --------
@@ -183,13 +73,21 @@ def evaluate(
     >>> 37.0 < result.mean < 44.0  # exactly 40.53 in expectation
     True
     """
-    check_policy(policy, system.parameters)
+    is_system = isinstance(system, System)
+    require(is_system, "system", system, "a system, such as MeanFieldSystem(parameters)")
+    p = system.parameters
+    require_policy(policy, p)
     _check_processes(processes)
-    levels = rate_paths(system.parameters, num_epochs, num_runs, seed)
+    levels = rate_paths(p, num_epochs, num_runs, seed)
+    start = as_float_array("nu", p.empty_distribution if nu is None else nu)
+    require(start.ndim == 1, "nu shape", start.shape, f"({p.num_states},), for all runs alike")
     if isinstance(system, MeanFieldSystem):
-        return EvaluationResult(system.simulate(policy, levels, nu).drops, levels)
-    runs = simulate_runs(system, policy, levels, seed, processes=processes, nu=nu)
-    return EvaluationResult(np.stack([run.drops for run in runs]), levels)
+        drops = system.simulate(policy, levels, start).drops
+    else:
+        runs = simulate_runs(system, policy, levels, seed, processes=processes, nu=start)
+        drops = np.stack([run.drops for run in runs])
+    made_with = (start, p, in_words(system), in_words(policy), int(seed))
+    return EvaluationResult(drops, levels, *made_with)
 
 
 def simulate_runs(
@@ -214,7 +112,7 @@ def simulate_runs(
     seed : int, >= 0
         A run depends on (seed, run index) and its levels alone.
     processes : int, optional
-        Number of processes; -1 means one per core.
+        Number of processes, see `evaluate`.
     nu : array_like, shape (S,), optional
         Initial distribution.
 
@@ -225,7 +123,8 @@ def simulate_runs(
     """
     run_one = joblib.delayed(system.simulate)
     jobs = (run_one(policy, path, run_seed(seed, run)[1], nu) for run, path in enumerate(levels))
-    parallel = joblib.Parallel(n_jobs=_check_processes(processes), return_as="generator")
+    workers = min(_check_processes(processes), max(len(levels), 1))
+    parallel = joblib.Parallel(n_jobs=workers, return_as="generator")
     runs: Any = tqdm(parallel(jobs), total=len(levels), unit="run", delay=2, disable=None)
     yield from runs
 
@@ -253,16 +152,19 @@ def rate_paths(
     ndarray of int64, shape (num_runs, num_epochs)
         Arrival levels.
     """
+    require_parameters(parameters)
     runs = check_int("num_runs", num_runs, 1, MAX_RUNS)
     epochs = check_int("num_epochs", num_epochs, 1, MAX_EPOCHS)
     check_int("seed", seed, 0)
-    sample = parameters.arrivals.sample_levels
     generators = (np.random.default_rng(run_seed(seed, run)[0]) for run in range(runs))
-    return np.stack([sample(epochs, generator) for generator in generators])
+    paths = (sample_path(parameters.arrivals, epochs, generator) for generator in generators)
+    return np.stack(list(paths))
 
 
 def _check_processes(processes: int) -> int:
-    if processes != -1:
-        require(processes != 0, "processes", processes, "an integer >= 1, or -1 for every core")
-        return check_int("processes", processes, 1)
-    return -1
+    """Return how many processes are started: never more than there are cores."""
+    cores = int(joblib.cpu_count())
+    if processes == -1:
+        return cores
+    require(processes != 0, "processes", processes, "an integer >= 1, or -1 for every core")
+    return min(check_int("processes", processes, 1), cores)

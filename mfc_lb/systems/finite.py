@@ -7,10 +7,11 @@ sampling, then the picks of each outcome are spread uniformly over the queues of
 
 from typing import Any, Literal
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import read_only
+from mfc_lb.compiled import njit
 from mfc_lb.errors import check_int, require
 from mfc_lb.model import DecisionRule, SystemParameters
 from mfc_lb.systems.queue_system import QueueSystem
@@ -70,7 +71,8 @@ class FiniteSystem(QueueSystem):
     def __repr__(self) -> str:
         """Show size and routing."""
         size = f"num_agents={self.num_agents}, num_queues={self.num_queues}"
-        return f"FiniteSystem({size}, routing={self.routing!r})"
+        distinct = ", distinct_queues=True" if self.distinct_queues else ""
+        return f"FiniteSystem({size}, routing={self.routing!r}{distinct})"
 
     def _queue_rates(
         self,
@@ -97,8 +99,8 @@ class FiniteSystem(QueueSystem):
         """Every agent picks one queue; divide the agents by the state of that queue."""
         chances = counts * self._rates_by_state(counts, 1.0, rule)
         picks = sampling.multinomial(self.num_agents, chances / chances.sum())
-        every_state = np.arange(self.parameters.num_states)
-        ones = np.ones(self.parameters.num_states)
+        every_state = read_only(np.arange(self.parameters.num_states))
+        ones = read_only(np.ones(self.parameters.num_states))
         return spread_picks(states, every_state, picks, every_state, ones, sampling)
 
     def _split_picks(
@@ -122,7 +124,7 @@ class FiniteSystem(QueueSystem):
         )
 
 
-@numba.njit(cache=True)
+@njit()
 def spread_picks(
     states: Any,
     group_of_state: Any,

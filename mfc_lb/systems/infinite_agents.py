@@ -27,7 +27,8 @@ class InfiniteAgentSystem(QueueSystem):
 
     def __repr__(self) -> str:
         """Show the size."""
-        return f"InfiniteAgentSystem(num_queues={self.num_queues})"
+        distinct = ", distinct_queues=True" if self.distinct_queues else ""
+        return f"InfiniteAgentSystem(num_queues={self.num_queues}{distinct})"
 
     def _queue_rates(
         self,

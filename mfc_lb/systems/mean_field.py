@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.errors import InvalidInput, as_float_array, require
 from mfc_lb.model import DecisionRule, Policy, SystemParameters, as_decision_rule
-from mfc_lb.model.policies import check_policy
-from mfc_lb.model.probabilities import check_probabilities
+from mfc_lb.model.parameters import require_parameters
+from mfc_lb.model.policies import require_policy
+from mfc_lb.systems.initial_law import check_distributions, check_initial_law
 from mfc_lb.systems.propagator import EpochPropagator
 from mfc_lb.systems.trajectory import Trajectory, check_levels
 
@@ -37,10 +38,13 @@ class MeanFieldSystem:
     """
 
     def __init__(self, parameters: SystemParameters) -> None:
-        is_parameters = isinstance(parameters, SystemParameters)
-        require(is_parameters, "parameters", parameters, "SystemParameters")
+        require_parameters(parameters)
         self.parameters = parameters
         self.propagator = EpochPropagator(parameters)
+
+    def __repr__(self) -> str:
+        """Show the delay."""
+        return f"MeanFieldSystem(delta_t={self.parameters.delta_t:g})"
 
     def step(
         self, nu: ArrayLike, arrival_rate: ArrayLike, rule: DecisionRule | ArrayLike
@@ -69,7 +73,7 @@ class MeanFieldSystem:
             If ν is not a distribution over the S states, λ is negative or not finite, or h does not
             fit the parameters.
         """
-        distribution = self._checked_distribution(nu)
+        distribution = check_distributions(nu, self.parameters)
         rate = _checked_rate(arrival_rate)
         return self._advance(distribution, rate, as_decision_rule(rule, self.parameters))
 
@@ -91,16 +95,24 @@ class MeanFieldSystem:
         -------
         Trajectory
             Distributions of shape (..., E+1, S) and expected drops of shape (..., E).
+
+        Raises
+        ------
+        InvalidInput
+            If an initial distribution gives a server class another mass than its fraction, or the
+            policy gives no rule of these parameters.
         """
-        check_policy(policy, self.parameters)
+        require_policy(policy, self.parameters)
         paths = check_levels(levels, self.parameters)
         start = self.parameters.empty_distribution if nu is None else nu
-        present = self._checked_distribution(start)
+        present = check_initial_law(start, self.parameters)
         present = np.broadcast_to(present, (*paths.shape[:-1], present.shape[-1]))
         rates = np.asarray(self.parameters.arrivals.rates)[paths]
-        distributions, drops = [present], []
+        # Copies for the policy, which may write into what it is given.
+        told, distributions, drops = paths.copy(), [present], []
         for epoch in range(paths.shape[-1]):
-            rule = as_decision_rule(policy(present, paths[..., epoch]), self.parameters)
+            chosen = policy(present.copy(), told[..., epoch])
+            rule = as_decision_rule(chosen, self.parameters)
             present, dropped = self._advance(present, rates[..., epoch], rule)
             distributions.append(present)
             drops.append(dropped)
@@ -112,20 +124,23 @@ class MeanFieldSystem:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         try:
             rates = rule.arrival_rates(nu, rate)
-        except ValueError:
+        except ValueError as error:
+            if _broadcast(nu, rate, rule):
+                raise  # what went wrong is the rule's own matter
             batches = f"batches of nu {nu.shape[:-1]}, arrival_rate {np.shape(rate)} and rule"
-            raise InvalidInput(f"{batches} {rule.shape} must broadcast") from None
+            raise InvalidInput(f"{batches} {rule.shape} must broadcast") from error
         if rates.shape != nu.shape:
             nu, rates = np.broadcast_arrays(nu, rates)
         return self.propagator.push_forward(nu, rates)
 
-    def _checked_distribution(self, nu: ArrayLike) -> NDArray[np.float64]:
-        checked = check_probabilities("nu", nu)
-        num_states = self.parameters.num_states
-        if checked.shape[-1] != num_states:
-            one_each = f"(..., {num_states}), one probability for each state"
-            require(False, "nu shape", checked.shape, one_each)
-        return checked
+
+def _broadcast(nu: NDArray[np.float64], rate: Any, rule: DecisionRule) -> bool:
+    batch = rule.shape[: -rule.num_choices - 1]
+    try:
+        np.broadcast_shapes(nu.shape[:-1], np.shape(rate), batch)
+    except ValueError:
+        return False
+    return True
 
 
 def _checked_rate(arrival_rate: ArrayLike) -> NDArray[np.float64] | float:

@@ -3,15 +3,16 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import scipy.fft
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from mfc_lb.arrays import as_rows, read_only
+from mfc_lb.compiled import njit
 from mfc_lb.errors import require
 from mfc_lb.model.parameters import SystemParameters
-from mfc_lb.systems.queue import chebyshev_degree, epoch_by_expm
+from mfc_lb.systems.queue import chebyshev_degree, epoch_by_expm, require_agreement
 
 # Distributions that are advanced side by side, so that a core's vector unit works on all of them;
 # the arrays of one block fit into its first cache.
@@ -49,7 +50,7 @@ class EpochPropagator:
 
         The last entry of a state belongs to its expected time at filling B: drops over rate.
         """
-        return self._octave(0).values
+        return read_only(self._octave(0).values)
 
     def push_forward(
         self, nu: NDArray[np.float64], rates: NDArray[np.float64]
@@ -70,7 +71,7 @@ class EpochPropagator:
         drops : ndarray, shape (...)
             Expected drops per queue.
         """
-        flat_nu, flat_rates = _rows(nu), _rows(rates)
+        flat_nu, flat_rates = as_rows(nu), as_rows(rates)
         octaves, alike = _octaves(flat_rates, self._base_range)
         if alike:  # most often; a single distribution is not to wait for the bookkeeping of many
             nu_next, drops = self._push(int(octaves[0]), flat_nu, flat_rates)
@@ -114,9 +115,9 @@ class EpochPropagator:
         tuple of ndarray, shape (..., S)
             Gradients of the scalar with respect to `nu` and to `rates`.
         """
-        flat_rates, cotangents = _rows(rates), _rows(nu_cotangent)
+        flat_rates, cotangents = as_rows(rates), as_rows(nu_cotangent)
         per_slope = np.broadcast_to(np.asarray(drops_cotangent)[..., None], rates.shape)
-        flat_slope, flat_drops = _rows(per_slope), _rows(per_slope * rates)
+        flat_slope, flat_drops = as_rows(per_slope), as_rows(per_slope * rates)
         per_nu, per_rate = np.empty_like(flat_rates), np.empty_like(flat_rates)
         octaves, _ = _octaves(flat_rates, self._base_range)
         for octave in np.unique(octaves):
@@ -129,7 +130,11 @@ class EpochPropagator:
     def _octave(self, octave: int) -> "_Series":
         if octave not in self._series:
             upper = self._base_range * 2.0**octave
-            self._series[octave] = _interpolate(self._parameters, upper)
+            # The matrices are small and many: the threads of BLAS would only wait for each other.
+            with threadpool_limits(1, user_api="blas"):
+                series = _interpolate(self._parameters, upper)
+                _compare(series, self._parameters)
+            self._series[octave] = series
         return self._series[octave]
 
 
@@ -157,14 +162,27 @@ def _interpolate(parameters: SystemParameters, upper: float) -> _Series:
     )
     angles = np.pi * (np.arange(num_nodes) + 0.5) / num_nodes
     nodes = upper * (1.0 + np.cos(angles)) / 2.0
-    # The matrices are small and many: the threads of BLAS would only wait for each other.
-    with threadpool_limits(1, user_api="blas"):
-        by_class = [epoch_by_expm(nodes, a, p.buffer_size, p.delta_t) for a in p.service_rates]
+    by_class = [epoch_by_expm(nodes, a, p.buffer_size, p.delta_t) for a in p.service_rates]
     columns = np.concatenate([epochs[..., :-1] for epochs in by_class], axis=-1)
     epochs = np.swapaxes(columns, 1, 2)
     slopes = np.polynomial.chebyshev.chebder(_transform(epochs), scl=2.0 / upper, axis=0)
     epochs[..., -1] /= nodes[:, None]
     return _Series(2.0 / upper, _transform(epochs), np.ascontiguousarray(slopes))
+
+
+def _compare(series: _Series, parameters: SystemParameters) -> None:
+    """Compare a series with a second method, once, at three of its rates.
+
+    They lie between the nodes, where the polynomial feels what is wrong at any of these.
+    """
+    p, num_terms = parameters, len(series.values)
+    quarters = np.array([num_terms // 4, num_terms // 2, 3 * num_terms // 4])
+    points = np.cos(np.pi * quarters / num_terms)
+    rates = (points + 1.0) / series.scale
+    epochs = np.polynomial.chebyshev.chebval(points, series.values)
+    epochs[:, -1] *= rates
+    for rate, of_class in zip(p.service_rates, np.split(epochs, p.num_classes), strict=True):
+        require_agreement(of_class.T, rates, rate, p.buffer_size, p.delta_t)
 
 
 def _transform(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -174,11 +192,7 @@ def _transform(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.ascontiguousarray(terms)
 
 
-def _rows(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.ascontiguousarray(array).reshape(-1, array.shape[-1])
-
-
-@numba.njit(cache=True)
+@njit()
 def _octaves(rates: Any, base_range: float) -> tuple[Any, bool]:
     """Return the smallest k >= -30 with max(rates) <= base_range·2^k, per row; and if all agree."""
     octaves, alike = np.empty(len(rates), dtype=np.int64), len(rates) > 0
@@ -196,7 +210,7 @@ def _octaves(rates: Any, base_range: float) -> tuple[Any, bool]:
     return octaves, alike
 
 
-@numba.njit(cache=True)
+@njit()
 def _push_forward(nu: Any, rates: Any, scale: float, series: Any) -> Any:
     """Return ν', the drops, and the lowest probability before it is raised to zero."""
     num_rows, num_states = nu.shape
@@ -226,7 +240,7 @@ def _push_forward(nu: Any, rates: Any, scale: float, series: Any) -> Any:
     return nu_next, drops, lowest
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def _add_term(ends: Any, lost: Any, coefficients: Any, weights: Any, rate: Any, lanes: int) -> None:
     num_fillings = coefficients.shape[1] - 1
     for state in range(ends.shape[0]):
@@ -246,7 +260,7 @@ def _add_term(ends: Any, lost: Any, coefficients: Any, weights: Any, rate: Any, 
             lost[lane] += coefficient * rate[state, lane] * weights[state, lane]
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def _recur(argument: Any, present: Any, following: Any, lanes: int) -> None:
     """Replace T_j, T_{j+1} by T_{j+1}, T_{j+2} = 2x T_{j+1} − T_j."""
     for state in range(argument.shape[0]):
@@ -256,7 +270,7 @@ def _recur(argument: Any, present: Any, following: Any, lanes: int) -> None:
             following[state, lane] = later
 
 
-@numba.njit(cache=True)
+@njit()
 def _pull_back(
     rates: Any, scale: float, nu_cotangent: Any, drops_cotangent: Any, series: Any
 ) -> Any:
@@ -284,7 +298,7 @@ def _pull_back(
     return gradients
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def _add_inner_products(
     sums: Any, coefficients: Any, weights: Any, cotangents: Any, lost: Any, lanes: int
 ) -> None:

@@ -6,13 +6,19 @@ it as it is written. For fixed Δt, α and B it is an entire function of the arr
 a Chebyshev series in r, of the degree that `chebyshev_degree` gives, replaces later exponentials.
 """
 
+import math
+from typing import Any
+
 import numpy as np
+import scipy
 import scipy.linalg
 import scipy.optimize
 from numpy.typing import ArrayLike, NDArray
 
 #: Bound on the propagator's error of interpolation, see `chebyshev_degree`.
 INTERPOLATION_ERROR = 1e-15
+#: Two methods of computing an epoch may differ by this much.
+AGREEMENT = 1e-10
 
 
 def extended_rate_matrix(
@@ -69,6 +75,67 @@ def epoch_by_expm(
     """
     matrix = extended_rate_matrix(arrival_rate, service_rate, buffer_size)
     return np.asarray(scipy.linalg.expm(matrix * delta_t))
+
+
+def epoch_by_uniformisation(
+    arrival_rate: ArrayLike, service_rate: float, buffer_size: int, delta_t: float
+) -> NDArray[np.float64]:
+    """Return exp(Q̄Δt) by a second method, which shares nothing with `epoch_by_expm` but Q̄.
+
+    Parameters and result as for `epoch_by_expm`.
+
+    Notes
+    -----
+    Over a time h in which Λ = r_max + α brings at most one event on average, exp(Q̄h) is the mixture
+    Σ_k e^(−Λh) (Λh)^k / k! (I + Q̄/Λ)^k of matrices without negative entries. Δt is 2^n such times.
+    """
+    matrix = extended_rate_matrix(arrival_rate, service_rate, buffer_size)
+    events = float(np.max(arrival_rate) + service_rate) * delta_t
+    doublings = max(0, math.ceil(math.log2(events)))
+    mean = events / 2.0**doublings
+    jumps = np.eye(buffer_size + 2) + matrix * (delta_t / events)
+    term = math.exp(-mean) * np.broadcast_to(np.eye(buffer_size + 2), matrix.shape)
+    total = term
+    for order in range(1, 25):  # 1/25! is below rounding
+        term = (mean / order) * term @ jumps
+        total = total + term
+    for _ in range(doublings):
+        total = total @ total
+    return np.asarray(total)
+
+
+def require_agreement(
+    epochs: NDArray[np.floating[Any]],
+    arrival_rate: ArrayLike,
+    service_rate: float,
+    buffer_size: int,
+    delta_t: float,
+) -> None:
+    """Stop if epochs, computed somehow, are not those of `epoch_by_uniformisation`.
+
+    Parameters
+    ----------
+    epochs : ndarray, shape (..., B+2, B+1) or (..., B+2, B+2)
+        Columns of exp(Q̄Δt), of queues that begin with 0, ..., B packets.
+    arrival_rate, service_rate, buffer_size, delta_t
+        Of `epoch_by_uniformisation`.
+
+    Raises
+    ------
+    ArithmeticError
+        If a probability, or the drops relative to max(1, rΔt), differs by more than rounding does.
+    """
+    second = epoch_by_uniformisation(arrival_rate, service_rate, buffer_size, delta_t)
+    scale = np.ones((*np.shape(arrival_rate), buffer_size + 2, 1))
+    scale[..., -1, 0] = np.maximum(1.0, np.asarray(arrival_rate) * delta_t)
+    misses = np.abs(epochs[..., : buffer_size + 1] - second[..., : buffer_size + 1]) / scale
+    # Rounding errors grow as often as the second method squares.
+    allowed = AGREEMENT + 1e-14 * float(np.max(arrival_rate) + service_rate) * delta_t
+    if not misses.max() < allowed:  # NaN does not agree, either
+        raise ArithmeticError(
+            f"exp(Q Δt) by SciPy {scipy.__version__} differs by {misses.max():.1e} from that by "
+            "uniformisation: this version of SciPy cannot be used"
+        )
 
 
 def chebyshev_degree(mean_arrivals: float, error: float = INTERPOLATION_ERROR) -> int:

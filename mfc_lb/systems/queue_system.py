@@ -9,14 +9,15 @@ queue states at their beginnings.
 from abc import ABC, abstractmethod
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mfc_lb.compiled import njit
 from mfc_lb.errors import check_int, require
 from mfc_lb.model import DecisionRule, Policy, SystemParameters, as_decision_rule
-from mfc_lb.model.policies import check_policy
-from mfc_lb.model.probabilities import check_probabilities
+from mfc_lb.model.parameters import require_parameters
+from mfc_lb.model.policies import require_policy
+from mfc_lb.systems.initial_law import allocate_queues
 from mfc_lb.systems.trajectory import Trajectory, check_levels
 
 #: Bound on the expected number of events of a queue in an epoch, which are simulated one by one.
@@ -39,8 +40,7 @@ class QueueSystem(ABC):
     def __init__(
         self, parameters: SystemParameters, num_queues: int, *, distinct_queues: bool = False
     ) -> None:
-        is_parameters = isinstance(parameters, SystemParameters)
-        require(is_parameters, "parameters", parameters, "SystemParameters")
+        require_parameters(parameters)
         self.parameters = parameters
         fewest = parameters.num_choices if distinct_queues else 1
         self.num_queues = check_int("num_queues", num_queues, fewest)
@@ -65,19 +65,21 @@ class QueueSystem(ABC):
         ndarray of int64, shape (M,)
             Index of each queue's state, in increasing order. The numbers of queues per state are
             M·ν rounded by largest remainders, so they are not random.
+
+        Raises
+        ------
+        InvalidInput
+            If ν is not a distribution over the S states with the classes' masses.
         """
         p = self.parameters
-        target = check_probabilities("nu", p.empty_distribution if nu is None else nu)
-        one_each = f"({p.num_states},), one probability for each state"
-        require(target.shape == (p.num_states,), "nu shape", target.shape, one_each)
-        counts = _largest_remainders(target * self.num_queues, self.num_queues)
+        counts = allocate_queues(p.empty_distribution if nu is None else nu, p, self.num_queues)
         return np.repeat(np.arange(p.num_states), counts)
 
     def simulate(
         self,
         policy: Policy,
         levels: NDArray[np.int64],
-        seed: np.random.SeedSequence,
+        seed: int | np.random.SeedSequence,
         nu: ArrayLike | None = None,
     ) -> Trajectory:
         """Simulate one run along a path of arrival levels.
@@ -88,8 +90,9 @@ class QueueSystem(ABC):
             Upper-level policy; it sees the empirical distribution of the queues.
         levels : ndarray of int, shape (E,)
             Arrival level in each epoch.
-        seed : numpy.random.SeedSequence
-            Seed of the run; sampling and service draw from two streams of their own.
+        seed : int, >= 0, or numpy.random.SeedSequence
+            Seed of the run, which alone it depends on; sampling and service draw from two streams
+            of their own.
         nu : array_like, shape (S,), optional
             Initial distribution, see `initial_states`.
 
@@ -98,8 +101,8 @@ class QueueSystem(ABC):
         Trajectory
             Empirical distributions, and drops, arrivals and departures per queue.
         """
-        check_policy(policy, self.parameters)
-        sampling, service = (np.random.default_rng(child) for child in seed.spawn(2))
+        require_policy(policy, self.parameters)
+        sampling, service = (np.random.default_rng(child) for child in _two_seeds(seed))
         states = self.initial_states(nu)
         path = check_levels(levels, self.parameters)
         num_epochs = len(path)
@@ -156,15 +159,15 @@ class QueueSystem(ABC):
         return serve_epoch(states, rates, service_rates, p.buffer_size, p.delta_t, service)
 
 
-def _largest_remainders(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
-    counts = np.floor(shares + 1e-9).astype(np.int64)
-    missing = total - int(counts.sum())
-    largest = np.argsort(counts - shares, kind="stable")[:missing]
-    counts[largest] += 1
-    return counts
+def _two_seeds(seed: int | np.random.SeedSequence) -> list[np.random.SeedSequence]:
+    """Return the first two children of a seed, whether or not it had some before."""
+    if not isinstance(seed, np.random.SeedSequence):
+        return np.random.SeedSequence(check_int("seed", seed, 0)).spawn(2)
+    pool = seed.pool_size
+    return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key, pool_size=pool).spawn(2)
 
 
-@numba.njit(cache=True)
+@njit()
 def serve_epoch(
     states: Any,
     rates: Any,

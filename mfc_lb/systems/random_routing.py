@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.errors import as_float_array, check_int, check_real, require
 from mfc_lb.model import SystemParameters
-from mfc_lb.systems.queue import epoch_by_expm
+from mfc_lb.model.parameters import require_parameters
+from mfc_lb.systems.queue import epoch_by_expm, require_agreement
 
 
 def blocking_rate(
@@ -64,11 +65,15 @@ def random_routing_drops(parameters: SystemParameters, num_epochs: int) -> NDArr
         expected value of `EvaluationResult.mean` for random routing in every system with
         infinitely many agents.
     """
+    require_parameters(parameters)
+    parameters.arrivals.require_chain()
     p = parameters
     width = p.buffer_size + 1
     levels = p.arrivals.rates
-    by_class = (epoch_by_expm(levels, rate, p.buffer_size, p.delta_t) for rate in p.service_rates)
-    epochs = np.stack(list(by_class))
+    by_class = [epoch_by_expm(levels, rate, p.buffer_size, p.delta_t) for rate in p.service_rates]
+    for of_class, service_rate in zip(by_class, p.service_rates, strict=True):
+        require_agreement(of_class, levels, service_rate, p.buffer_size, p.delta_t)
+    epochs = np.stack(by_class)
     moves, losses = epochs[..., :width, :width], epochs[..., width, :width]
     kernel = np.asarray(p.arrivals.kernel)
     # joint[c, l, z]: probability of level l and filling z, for a queue of class c and its mass.

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import ArrayRecord, read_only
 from mfc_lb.errors import require
 from mfc_lb.model import SystemParameters
 
 
-@dataclass(frozen=True)
-class Trajectory:
+@dataclass(frozen=True, eq=False)
+class Trajectory(ArrayRecord):
     """Distributions and drops along one path, or a batch of paths, of E epochs.
 
     Attributes
@@ -37,4 +38,4 @@ def check_levels(levels: Any, parameters: SystemParameters) -> NDArray[np.int64]
     known = paths.ndim > 0 and paths.dtype.kind in "iu"
     known = known and bool(((paths >= 0) & (paths < num_levels)).all())
     require(known, "levels", levels, f"paths of integers from 0 to {num_levels - 1}")
-    return paths
+    return read_only(paths)
