@@ -87,7 +87,9 @@ def as_float_array(field: str, values: Any) -> NDArray[np.float64]:
         return values
     try:
         array = np.asarray(values)
-    except ValueError:  # rows of different lengths
+    except ValueError:  # rows of different lengths, or an object's own matter
+        if hasattr(values, "__array__"):
+            raise
         raise InvalidInput(f"{field} must be numeric, got {shorten(values)}") from None
     if array.dtype.kind not in "iuf":  # not text, nor complex, nor integers beyond 64 bits
         raise InvalidInput(f"{field} must be numeric, got {shorten(values)}")

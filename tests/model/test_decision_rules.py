@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mfc_lb import (
+    ConstantPolicy,
     InvalidInput,
     SystemParameters,
     join_shortest_queue,
@@ -259,3 +260,29 @@ def test_wrong_beta_is_refused(beta):
 def test_wrong_scores_are_refused(scores):
     with pytest.raises(InvalidInput, match="scores"):
         score_rule(SystemParameters(), scores)
+
+
+@pytest.mark.parametrize(("buffer_size", "beta"), [(150_000, 1.0), (150_000, 40.0), (40_000, 2.0)])
+def test_a_softmin_that_is_too_large_is_refused_before_memory_is_asked_for(buffer_size, beta):
+    rule = softmin(SystemParameters(buffer_size=buffer_size), beta)
+    nu = np.eye(1, buffer_size + 1)[0]
+    with pytest.raises(InvalidInput, match="scores must be so few and so close together that"):
+        rule.arrival_rates(nu, 1.0)
+
+
+def test_an_error_in_an_array_of_the_user_reaches_the_user():
+    class Faulty:
+        def __array__(self, dtype=None, copy=None):
+            raise ValueError("my own mistake")
+
+    for make in (TableRule, ConstantPolicy):
+        with pytest.raises(ValueError, match="my own mistake"):
+            make(Faulty())
+
+
+def test_a_softmin_of_a_large_buffer_works():
+    p = SystemParameters(buffer_size=3000)
+    nu = np.zeros(3001)
+    nu[[0, 3000]] = 0.5
+    rates = softmin(p, 1.0).arrival_rates(nu, 1.0)
+    assert rates[[0, 3000]] == pytest.approx([1.5, 0.5], rel=1e-12)

@@ -2,6 +2,7 @@
 
 import re
 
+import joblib
 import numpy as np
 import pytest
 
@@ -16,7 +17,9 @@ from mfc_lb import (
     evaluate,
     join_shortest_queue,
     random_choice,
+    score_rule,
 )
+from mfc_lb.model import PriorityRule
 from mfc_lb.systems import Estimate
 
 PARAMETERS = SystemParameters(delta_t=2.0)
@@ -151,3 +154,79 @@ def test_a_rule_is_not_a_policy():
 def test_wrong_confidence_is_refused(confidence):
     with pytest.raises(InvalidInput, match="confidence must be a number strictly between"):
         Estimate(0.0, 1.0, 5).interval(confidence)
+
+
+@pytest.mark.parametrize(
+    ("processes", "num_runs", "cores", "started"),
+    [(1000, 50, 4, 4), (3, 50, 4, 3), (-1, 50, 4, 4), (1000, 2, 4, 2), (1, 50, 4, 1)],
+)
+def test_no_more_processes_than_cores_and_runs(processes, num_runs, cores, started, monkeypatch):
+    asked, parallel = [], joblib.Parallel
+
+    def recorded(n_jobs, **options):
+        asked.append(n_jobs)
+        return parallel(n_jobs=1, **options)
+
+    monkeypatch.setattr(joblib, "cpu_count", lambda: cores)
+    monkeypatch.setattr(joblib, "Parallel", recorded)
+    evaluate(SYSTEMS[1], JSQ, num_epochs=1, num_runs=num_runs, seed=1, processes=processes)
+    assert asked == [started]
+
+
+@pytest.mark.parametrize("system", [FiniteSystem, MeanFieldSystem, PARAMETERS, None])
+def test_what_is_no_system_is_refused(system):
+    with pytest.raises(InvalidInput, match=r"system must be a system, such as MeanFieldSystem\("):
+        evaluate(system, JSQ, num_epochs=2, num_runs=2, seed=1)
+
+
+def test_the_class_of_policies_is_no_policy():
+    with pytest.raises(InvalidInput, match="policy must be a policy, such as"):
+        evaluate(SYSTEMS[1], ConstantPolicy, num_epochs=2, num_runs=2, seed=1)
+
+
+def test_a_simulation_takes_an_integer_or_a_sequence_and_depends_on_it_alone():
+    levels, sequence = np.zeros(9, int), np.random.SeedSequence(7)
+    for system in SYSTEMS[1:]:
+        runs = [system.simulate(JSQ, levels, seed) for seed in (7, 7, sequence, sequence)]
+        assert len(set(runs)) == 1
+        assert system.simulate(JSQ, levels, 8) != runs[0]
+    child = sequence.spawn(1)[0]
+    once, again = (SYSTEMS[1].simulate(JSQ, levels, child) for _ in range(2))
+    assert once == again != SYSTEMS[1].simulate(JSQ, levels, 7)
+
+
+@pytest.mark.parametrize("seed", [None, -1, 1.5, "1", np.random.default_rng(1)])
+def test_what_is_no_seed_is_refused(seed):
+    with pytest.raises(InvalidInput, match="seed must be an integer >= 0, got"):
+        SYSTEMS[1].simulate(JSQ, np.zeros(2, int), seed)
+
+
+class Faulty(PriorityRule):
+    """A user's rule with a fault of its own."""
+
+    def arrival_rates(self, nu, arrival_rate):
+        raise ValueError("my own mistake")
+
+
+@pytest.mark.parametrize("system", SYSTEMS[:2], ids=lambda s: type(s).__name__)
+def test_an_error_in_a_rule_of_the_user_reaches_the_user(system):
+    policy = ConstantPolicy(Faulty(np.arange(6), 2))
+    with pytest.raises(ValueError, match="my own mistake"):
+        evaluate(system, policy, num_epochs=2, num_runs=2, seed=1)
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda s: type(s).__name__)
+def test_an_error_in_a_policy_of_the_user_reaches_the_user(system):
+    def policy(*_):
+        raise ValueError("my own mistake")
+
+    with pytest.raises(ValueError, match="my own mistake"):
+        evaluate(system, policy, num_epochs=2, num_runs=2, seed=1)
+
+
+def test_rules_that_do_not_broadcast_are_refused_in_words():
+    table = np.zeros((4, 6))
+    with pytest.raises(InvalidInput, match=r"batches of nu \(3,\).* must broadcast"):
+        evaluate(
+            SYSTEMS[0], lambda *_: score_rule(PARAMETERS, table), num_epochs=2, num_runs=3, seed=1
+        )

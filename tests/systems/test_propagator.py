@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from mfc_lb import ArrivalProcess, SystemParameters
-from mfc_lb.systems import EpochPropagator, epoch_by_expm
+from mfc_lb.systems import EpochPropagator, epoch_by_expm, random_routing_drops
+from mfc_lb.systems.queue import epoch_by_uniformisation
 
 
 def push_by_expm(p, nu, rates):
@@ -92,3 +94,54 @@ def test_pull_back_is_the_derivative_of_push_forward():
         assert per_rates[row, state] == pytest.approx(slope, rel=1e-7, abs=1e-9)
         slope = (objective(nu + change, rates) - objective(nu - change, rates)) / (2 * step)
         assert per_nu[row, state] == pytest.approx(slope, rel=1e-7, abs=1e-9)
+
+
+def _worse(change):
+    """Return the exponential of scipy with something wrong in it."""
+    true = scipy.linalg.expm
+
+    def expm(matrices):
+        found = true(matrices)
+        change(found)
+        return found
+
+    return expm
+
+
+def _one_of_many(found):
+    found[..., len(found) // 3, :, :] = found[..., 0, :, :]
+
+
+def _swapped(found):
+    found[..., [1, 0], :, :] = found[..., [0, 1], :, :]
+
+
+def _slightly(found):
+    found[..., 1, 0, 0] += 1e-5
+
+
+def _nothing(found):
+    found[..., -1, 0, 0] = np.nan
+
+
+@pytest.mark.parametrize("change", [_one_of_many, _swapped, _slightly, _nothing])
+@pytest.mark.parametrize("p", [SystemParameters(), SystemParameters(12, delta_t=20.0)])
+def test_an_exponential_that_is_wrong_is_noticed(change, p, monkeypatch):
+    monkeypatch.setattr(scipy.linalg, "expm", _worse(change))
+    propagator = EpochPropagator(p)
+    for _ in range(2):  # nothing is kept of what was refused
+        with pytest.raises(ArithmeticError, match="differs by"):
+            propagator.push_forward(p.empty_distribution, np.ones(p.num_states))
+    if change is not _one_of_many:
+        with pytest.raises(ArithmeticError, match="differs by"):
+            random_routing_drops(p, 3)
+
+
+@pytest.mark.parametrize("delta_t", [1e-3, 1.0, 50.0, 1e4])
+@pytest.mark.parametrize("buffer_size", [1, 5, 30])
+def test_two_methods_agree(buffer_size, delta_t):
+    rates = np.array([0.0, 0.4, 1.8, 12.0])
+    first = epoch_by_expm(rates, 0.7, buffer_size, delta_t)
+    second = epoch_by_uniformisation(rates, 0.7, buffer_size, delta_t)
+    assert np.abs(first - second)[:, :-1].max() < 1e-13 * max(1.0, 20 * delta_t)
+    assert second[:, -1] == pytest.approx(first[:, -1], rel=1e-9, abs=1e-12)
