@@ -209,6 +209,8 @@ class MeanFieldBalancer(Balancer):
         last = self.parameters.arrivals.num_levels - 1
         levels = tuple(check_int("levels", level, 0, last) for level in self.levels)
         object.__setattr__(self, "levels", levels)
+        if self.worker_classes is not None:
+            object.__setattr__(self, "worker_classes", tuple(self.worker_classes))
 
     @property
     def follows_snapshots(self) -> bool:

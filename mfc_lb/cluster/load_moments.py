@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import ArrayRecord
 from mfc_lb.cluster.load_over_time import LoadOverTime
 from mfc_lb.compiled import njit
 from mfc_lb.errors import check_int, require
@@ -30,7 +31,7 @@ MAX_MULTIPLE = 2**26
 
 
 @dataclass(frozen=True, eq=False)
-class LoadMoments:
+class LoadMoments(ArrayRecord):
     """Moments of the load as step functions of time.
 
     Attributes

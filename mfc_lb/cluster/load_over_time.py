@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import ArrayRecord
 from mfc_lb.cluster.events import EventKind, EventLog
 from mfc_lb.errors import as_float_array, require
 
@@ -18,7 +19,7 @@ CHANGES = {
 
 
 @dataclass(frozen=True, eq=False)
-class LoadOverTime:
+class LoadOverTime(ArrayRecord):
     """Jobs in service and waiting at each worker, from time 0 to the end of a run.
 
     Attributes

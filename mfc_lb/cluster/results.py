@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import ArrayRecord
 from mfc_lb.cluster import kernel
 from mfc_lb.cluster.events import EventLog, missing_where
 from mfc_lb.cluster.load_moments import LoadMoments
@@ -51,7 +52,7 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False)
-class SimulationResult:
+class SimulationResult(ArrayRecord):
     """Outcome of `simulate_cluster`; job columns are in the order of the trace.
 
     Attributes

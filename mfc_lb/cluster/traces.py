@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import ArrayRecord, read_only
 from mfc_lb.errors import InvalidInput, require
 from mfc_lb.files import write_whole
 
@@ -25,7 +26,7 @@ Times = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(ArrayRecord):
     """Jobs in order of arrival; jobs that arrive at the same instant keep the order given.
 
     Parameters
@@ -69,7 +70,7 @@ class Trace:
         _require_short(columns["arrival_time_us"], columns["service_time_us"])
         order = np.argsort(columns["arrival_time_us"], kind="stable")
         for name, column in columns.items():
-            object.__setattr__(self, name, _read_only(column[order]))
+            object.__setattr__(self, name, read_only(column[order]))
 
     @classmethod
     def from_arrays(
@@ -177,8 +178,3 @@ def _require_short(arrivals: Times, services: Times) -> None:
     total = last + float(services.sum(dtype=np.float64))
     allowed = "such that the last arrival plus all service times is less than 2^62 microseconds"
     require(total < LONGEST_US, "trace", total, allowed)
-
-
-def _read_only(column: Times) -> Times:
-    column.setflags(write=False)
-    return column

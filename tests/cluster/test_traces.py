@@ -1,6 +1,8 @@
 """Traces: sorted stably, checked, read-only, written to the same bytes."""
 
+import copy
 import gzip
+import pickle
 
 import numpy as np
 import pytest
@@ -93,3 +95,14 @@ def test_file_is_plain_csv(tmp_path):
     expected = b"job_id,arrival_time_us,service_time_us\n20,0,2\n10,5,1\n"
     assert (tmp_path / "new" / "t.csv").read_bytes() == expected
     assert gzip.decompress((tmp_path / "t.csv.gz").read_bytes()) == expected
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_copies_of_a_trace_are_equal_and_read_only_too(copied):
+    trace = Trace.from_arrays([2_000, 0], [500, 700])
+    same = copied(trace)
+    assert same == trace
+    assert hash(same) == hash(trace)
+    assert same != Trace.from_arrays([2_000, 0], [500, 701])
+    with pytest.raises(ValueError, match="read-only"):
+        same.service_time_us[0] = 1

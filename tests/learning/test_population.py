@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from mfc_lb import MeanFieldSystem, SystemParameters
+from mfc_lb import ArrivalProcess, MeanFieldSystem, SystemParameters
 from mfc_lb.learning.networks import fresh_network, network_action
 from mfc_lb.learning.population import Population
 from mfc_lb.model import ScoreRule
@@ -102,3 +102,24 @@ def test_a_restored_population_goes_on_as_if_never_stopped(small):
     go_on(first)
     second.restore(first.state())
     assert [go_on(first) for _ in range(3)] == [go_on(second) for _ in range(3)]
+
+
+class Alternating(ArrivalProcess):
+    """High, low, high, low, ..."""
+
+    def sample_levels(self, num_epochs, generator):
+        return np.arange(num_epochs) % 2
+
+
+def test_systems_follow_the_levels_that_a_subclass_draws():
+    p = SystemParameters(delta_t=10.0, arrivals=Alternating())
+    systems, nothing = population(p, count=8, episode=20), torch.zeros(6, dtype=torch.float64)
+    for _ in range(5):
+        assert systems.levels.tolist() == (systems.ages % 2).tolist()
+        state = systems.state()
+        systems.mean_drops(lambda *_: nothing)
+    same = population(p, count=8, episode=20, seed=1)
+    same.restore(state)
+    same.mean_drops(lambda *_: nothing)
+    assert same.nu.tolist() == systems.nu.tolist()
+    assert same.levels.tolist() == systems.levels.tolist()
