@@ -146,9 +146,9 @@ class ArrivalProcess(WithoutCaches):
         """Stationary probabilities of the levels, shape (L,)."""
         return read_only(_stationary(np.asarray(self.kernel)))
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls) -> None:
         """Refuse a subclass that draws in two ways."""
-        super().__init_subclass__(**options)
+        super().__init_subclass__()
         derived = sorted({"first_levels", "next_levels"} & vars(cls).keys())
         require(not derived, "overridden method", derived, "sample_levels, which all draws follow")
 
