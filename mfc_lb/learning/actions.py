@@ -1,9 +1,11 @@
 """From an action, a vector of real numbers, to a decision rule: one mapping for all uses.
 
 Training, evaluation and stored policies go through `decision_rule_of` alike. Both kinds of action
-are unbounded, so that no clipping distorts the probabilities of a stochastic policy's actions.
+are unbounded, so that no clipping distorts the probabilities of a stochastic policy's actions; who
+needs bounds finds in `action_bound` some that leave nothing out.
 """
 
+import math
 from enum import StrEnum
 
 import numpy as np
@@ -53,6 +55,31 @@ def action_size(parameters: SystemParameters, kind: ActionKind) -> int:
     entries = float(states) ** choices * choices
     require(entries <= MAX_TABLE_ENTRIES, "entries of a table", entries, "at most 65536")
     return int(entries)
+
+
+def action_bound(parameters: SystemParameters, kind: ActionKind) -> float:
+    """Return a bound so large that actions beyond it make no difference.
+
+    Parameters
+    ----------
+    parameters : SystemParameters
+        Gives S.
+    kind : ActionKind
+        What an action's numbers mean.
+
+    Returns
+    -------
+    float
+        37 for tables and 37·(S−1)/2 for scores, where 37 stands for log 2^53.
+
+    Notes
+    -----
+    What is chosen with a probability of e^−37 beside something else is below the rounding of 1.
+    Scores, in order, may therefore be moved together until no two neighbours are further apart than
+    37, and then by a constant, until they are inside the bounds: the rule is the same to rounding.
+    """
+    sharp = 53.0 * math.log(2.0)
+    return sharp * (parameters.num_states - 1) / 2.0 if kind is ActionKind.SCORE else sharp
 
 
 def decision_rule_of(
