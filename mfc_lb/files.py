@@ -11,13 +11,12 @@ from mfc_lb.errors import require
 
 def as_path(field: str, path: object) -> Path:
     """Return the path of a file, given as text or as a path object, or refuse it."""
-    try:
-        named = os.fspath(path)  # type: ignore[call-overload]
-        fits = isinstance(named, str) and b"\0" not in os.fsencode(named)
-    except (TypeError, UnicodeEncodeError):
-        fits = False
-    require(fits and Path(named).name not in ("", ".."), field, path, "the path of a file")
-    return Path(named)
+    named = os.fspath(path) if isinstance(path, os.PathLike) else path
+    fits = isinstance(named, str) and Path(named).name not in ("", "..")
+    # What no file's name can hold: half a character, and the end of a name.
+    fits = fits and not set(map(ord, str(named))) & {0, *range(0xD800, 0xDC80)}
+    require(fits, field, path, "the path of a file")
+    return Path(str(named))
 
 
 def write_whole(path: Path, content: bytes) -> None:

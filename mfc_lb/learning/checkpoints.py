@@ -16,7 +16,6 @@ from mfc_lb.errors import InvalidInput, require
 from mfc_lb.files import as_path, sha256, write_whole
 from mfc_lb.model import SystemParameters
 
-
 # Before the content stands its SHA-256, in hexadecimal: torch itself notices no flipped bit.
 _DIGEST_LENGTH = 64
 

@@ -132,12 +132,13 @@ class MeanFieldEnv(gymnasium.Env[Floats, Floats]):
         The reward of an epoch is minus its drops, times this.
     action_scale : float, > 0, optional
         What an action's numbers are multiplied by. By default the box of actions, from −1 to 1,
-        leaves no decision rule out, see `mfc_lb.learning.actions.action_bound`; a smaller scale,
-        such as 5, looks closer at gentle rules, and learns faster where these are the good ones.
+        leaves no decision rule out, see `mfc_lb.learning.actions.action_bound`; with a smaller
+        scale, such as 5, more of the box are gentle rules.
 
     Notes
     -----
-    ``gymnasium.make("mfc_lb/MeanField-v0", parameters=...)`` gives it, too.
+    After ``import mfc_lb.learning``, ``gymnasium.make("mfc_lb/MeanField-v0", parameters=...)`` gives
+    it, too.
 
     An observation is ν (S numbers) followed by the arrival level as a one-hot vector.
     ``info["drops"]`` holds the drops per queue, unscaled.
@@ -161,7 +162,7 @@ class MeanFieldEnv(gymnasium.Env[Floats, Floats]):
         reward_scale: float = 1.0,
         action_scale: float | None = None,
     ) -> None:
-        given = {
+        given: dict[str, Any] = {
             "parameters": SystemParameters() if parameters is None else parameters,
             "kind": kind,
             "episode_epochs": episode_epochs,
@@ -299,7 +300,9 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
     ) -> list[np.random.Generator]:
         """Return a generator for each system."""
         listed = list(seeds)
-        require(len(listed) == self.num_envs, "seed", listed, f"one, or one for each of {self.num_envs}")
+        require(
+            len(listed) == self.num_envs, "seed", listed, f"one, or one for each of {self.num_envs}"
+        )
         before = self._systems.generators
         own = before if len(before) == self.num_envs else [np_random()[0] for _ in listed]
         chosen = [None if one is None else check_int("seed", one, 0) for one in listed]

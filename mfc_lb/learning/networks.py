@@ -11,10 +11,10 @@ once and serves NumPy arrays and torch tensors alike.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.errors import InvalidInput, as_float_array, require
 from mfc_lb.learning.actions import ActionKind, action_size, decision_rule_of
@@ -131,6 +131,15 @@ class NetworkPolicy:
     weights: Mapping[str, NDArray[np.float64]]
     parameters: SystemParameters
     kind: ActionKind = ActionKind.SCORE
+
+    if TYPE_CHECKING:  # what may be given is wider than what is kept
+
+        def __init__(
+            self,
+            weights: Mapping[str, ArrayLike],
+            parameters: SystemParameters,
+            kind: ActionKind | str = ActionKind.SCORE,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         """Take copies of the weights and check that they fit together."""

@@ -167,13 +167,20 @@ def card_checksum(content: bytes) -> str:
     def as_written(number: str) -> dict[str, None]:
         return {number: None}
 
-    numbers = dict.fromkeys(("parse_float", "parse_int", "parse_constant"), as_written)
-    card = json.loads(content, object_pairs_hook=list, **numbers)
+    card = json.loads(
+        content,
+        object_pairs_hook=list,
+        parse_float=as_written,
+        parse_int=as_written,
+        parse_constant=as_written,
+    )
     counted = [pair for pair in card if pair[:1] != (CHECKSUM,)]
     return sha256(json.dumps(counted).encode())
 
 
-def load_policy(path: str | PathLike[str], parameters: SystemParameters | None = None) -> NetworkPolicy:
+def load_policy(
+    path: str | PathLike[str], parameters: SystemParameters | None = None
+) -> NetworkPolicy:
     """Read a policy; torch is not needed.
 
     Parameters
