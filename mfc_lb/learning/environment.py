@@ -137,8 +137,8 @@ class MeanFieldEnv(gymnasium.Env[Floats, Floats]):
 
     Notes
     -----
-    After ``import mfc_lb.learning``, ``gymnasium.make("mfc_lb/MeanField-v0", parameters=...)`` gives
-    it, too.
+    After ``import mfc_lb.learning``, it is gymnasium's environment ``mfc_lb/MeanField-v0``, for
+    ``gymnasium.make`` and ``gymnasium.make_vec`` with the parameters above.
 
     An observation is ν (S numbers) followed by the arrival level as a one-hot vector.
     ``info["drops"]`` holds the drops per queue, unscaled.
@@ -186,7 +186,7 @@ class MeanFieldEnv(gymnasium.Env[Floats, Floats]):
             ``nu``, array_like of shape (S,), is how full the queues are; they are empty without it.
         """
         nu = _options(options, "nu").get("nu")
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else check_int("seed", seed, 0))
         self._systems.generators = [self.np_random]
         self._systems.begin(np.ones(1, dtype=bool), nu)
         return self._systems.observations()[0], {}
@@ -233,10 +233,6 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
         Number n of systems.
     kind, episode_epochs, reward_scale, action_scale
         See `MeanFieldEnv`.
-
-    Notes
-    -----
-    ``gymnasium.make_vec("mfc_lb/MeanField-v0", num_envs=..., parameters=...)`` gives it, too.
     """
 
     def __init__(
@@ -280,12 +276,12 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
         """
         given = _options(options, "nu", "reset_mask")
         which = self._checked_mask(given.get("reset_mask", np.ones(self.num_envs, dtype=bool)))
-        if seed is None or isinstance(seed, (int, np.integer)):
-            super().reset(seed=seed)
+        if seed is None or np.ndim(seed) == 0:
+            super().reset(seed=None if seed is None else check_int("seed", seed, 0))
             if seed is not None or not self._systems.generators:
                 self._systems.generators = [self.np_random]
         else:
-            self._systems.generators = self._seeded(seed, which)
+            self._systems.generators = self._seeded(cast("Iterable[int | None]", seed), which)
         self._systems.begin(which, given.get("nu"))
         return self._systems.observations(), {}
 

@@ -31,7 +31,7 @@ def _register() -> None:
 
 
 class _OnceImported(MetaPathFinder):
-    """Finds nothing itself, but registers the environment after gymnasium has registered its own."""
+    """Finds nothing itself, but registers the environment once gymnasium has its own."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if fullname != _REGISTRY:
