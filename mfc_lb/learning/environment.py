@@ -276,12 +276,12 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
         """
         given = _options(options, "nu", "reset_mask")
         which = self._checked_mask(given.get("reset_mask", np.ones(self.num_envs, dtype=bool)))
-        if seed is None or np.ndim(seed) == 0:
+        if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
+            self._systems.generators = self._seeded(seed, which)
+        else:
             super().reset(seed=None if seed is None else check_int("seed", seed, 0))
             if seed is not None or not self._systems.generators:
                 self._systems.generators = [self.np_random]
-        else:
-            self._systems.generators = self._seeded(cast("Iterable[int | None]", seed), which)
         self._systems.begin(which, given.get("nu"))
         return self._systems.observations(), {}
 
