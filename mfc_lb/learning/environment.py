@@ -276,7 +276,7 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
         """
         given = _options(options, "nu", "reset_mask")
         which = self._checked_mask(given.get("reset_mask", np.ones(self.num_envs, dtype=bool)))
-        if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
+        if isinstance(seed, (list, tuple, np.ndarray)):
             self._systems.generators = self._seeded(seed, which)
         else:
             super().reset(seed=None if seed is None else check_int("seed", seed, 0))

@@ -15,7 +15,7 @@ from mfc_lb.systems import Estimate
 
 #: Largest mean number of packets that may come to a queue in an epoch of training. Queues have long
 #: forgotten by then how the epoch began.
-MAX_ARRIVALS = 1e4
+MAX_ARRIVALS = 4e3
 
 #: From a policy to its drops, for a learning curve.
 Evaluate = Callable[[NetworkPolicy], Estimate]
