@@ -28,9 +28,10 @@ $(PINS_INSTALLED): requirements.lock
 	$(BIN)/python -m pip install --quiet --requirement requirements.lock
 	touch $@
 
-# The package itself is linked, not copied: edits need no new setup.
+# The package itself is linked, not copied: edits need no new setup. By a path and not by an import
+# hook, so that type checkers and editors find it, too.
 $(INSTALLED): $(PINS_INSTALLED) pyproject.toml
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --config-settings editable_mode=compat --editable .
 	touch $@
 
 test: setup  ## check style and types, run every test (notebooks and built pages included)

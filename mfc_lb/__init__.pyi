@@ -1,5 +1,14 @@
+from . import cli as cli
+from . import cluster as cluster
+from . import companion as companion
+from . import errors as errors
+from . import experiments as experiments
+from . import figures as figures
+from . import learning as learning
+from . import model as model
+from . import systems as systems
 from .errors import InvalidInput
-from .learning import load_policy
+from .learning import certify, load_policy, save_policy, train
 from .model import (
     ArrivalProcess,
     ConstantPolicy,
@@ -36,12 +45,15 @@ __all__ = [
     "MeanFieldSystem",
     "Policy",
     "SystemParameters",
+    "certify",
     "check_policy",
     "evaluate",
     "join_shortest_queue",
     "load_policy",
     "random_choice",
+    "save_policy",
     "score_rule",
     "shortest_expected_delay",
     "softmin",
+    "train",
 ]

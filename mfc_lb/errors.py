@@ -68,7 +68,7 @@ def check_real(field: str, value: Any, minimum: float = 0.0, *, strict: bool = F
 
 
 def check_reals(
-    field: str, values: Iterable[Any], minimum: float = 0.0, *, strict: bool = False
+    field: str, values: Any, minimum: float = 0.0, *, strict: bool = False
 ) -> tuple[float, ...]:
     """Return a non-empty tuple of floats that each pass `check_real`, or refuse it."""
     listed = isinstance(values, Iterable) and not isinstance(values, (str, bytes))

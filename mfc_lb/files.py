@@ -6,6 +6,18 @@ import os
 from pathlib import Path
 from typing import Any
 
+from mfc_lb.errors import require
+
+
+def as_path(field: str, path: object) -> Path:
+    """Return the path of a file, given as text or as a path object, or refuse it."""
+    named = os.fspath(path) if isinstance(path, os.PathLike) else path
+    fits = isinstance(named, str) and Path(named).name not in ("", "..")
+    # What no file's name can hold: half a character, and the end of a name.
+    fits = fits and not set(map(ord, str(named))) & {0, *range(0xD800, 0xDC80)}
+    require(fits, field, path, "the path of a file")
+    return Path(str(named))
+
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that nobody ever sees half of it; its folder is made if need be.
@@ -20,12 +32,14 @@ def write_whole(path: Path, content: bytes) -> None:
     Raises
     ------
     OSError
-        If the folder cannot be written.
+        If the folder cannot be written, or what was written is not what can be read.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_bytes(content)
+        if temporary.read_bytes() != content:
+            raise OSError(f"{path.name} is not what was written")
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

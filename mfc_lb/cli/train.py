@@ -105,7 +105,7 @@ def train(**given: Any) -> None:
     killed, the same command goes on from there and gives the same policy; remove that file to begin
     anew.
     """
-    import torch  # noqa: F401  (what is missing is told before anything else)
+    from mfc_lb.learning import train_with  # what is missing is told before anything else
 
     _refuse_other_methods(given)
     output = _read_output(given)
@@ -114,7 +114,7 @@ def train(**given: Any) -> None:
     with naming_options(**names, **steps):
         parameters = read_parameters(given, given["delta_t"])
         settings = _read_settings(given)
-        result = _trained(parameters, settings, output.with_suffix(".checkpoint"))
+        result = train_with(parameters, settings, checkpoint=output.with_suffix(".checkpoint"))
         _save(result, output)
         if not result.candidates:
             result = _compared(result, parameters, given["seed"])
@@ -157,16 +157,6 @@ def _read_settings(given: Given) -> "PathwiseSettings | PPOSettings":
         refuse("--gradient-steps", "two integers CONSTANTS,NETWORK", steps)
     constant, network = steps
     return PathwiseSettings(objective, constant, network, seed=seed)
-
-
-def _trained(
-    parameters: "SystemParameters", settings: "PathwiseSettings | PPOSettings", checkpoint: Path
-) -> "TrainingResult":
-    from mfc_lb.learning import PathwiseSettings, train_pathwise, train_ppo
-
-    if isinstance(settings, PathwiseSettings):
-        return train_pathwise(parameters, settings, checkpoint=checkpoint)
-    return train_ppo(parameters, settings, checkpoint=checkpoint)
 
 
 def _save(result: "TrainingResult", output: Path) -> None:

@@ -118,8 +118,8 @@ def _certify(size: CertificateSize, seed: int, delta_t: float) -> Result:
     from mfc_lb.learning.clairvoyant import certify
 
     levels = _levels(size, seed, delta_t)[: size.num_clairvoyant_paths]
-    system, policy = mean_field_system(delta_t), learned_policy(delta_t)
-    found = certify(policy, system, levels, size.clairvoyant_steps)
+    policy, parameters = learned_policy(delta_t), SystemParameters(delta_t=delta_t)
+    found = certify(policy, parameters, levels=levels, num_steps=size.clairvoyant_steps)
     return {"from_policy": found.from_policy.tolist(), "from_random": found.from_random.tolist()}
 
 

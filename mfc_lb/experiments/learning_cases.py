@@ -170,7 +170,7 @@ def certificate(
     """
     from mfc_lb.learning.clairvoyant import Certificate, certify
 
-    found = certify(policies[MF], system, levels, num_steps)
+    found = certify(policies[MF], system.parameters, levels=levels, num_steps=num_steps)
     rows = [
         _certificate_row(CLAIRVOYANT, "drops", "from MF", Estimate.of(found.from_policy)),
         _certificate_row(CLAIRVOYANT, "drops", "from RND", Estimate.of(found.from_random)),

@@ -6,6 +6,7 @@ from .pathwise import Objective, PathwiseSettings, train_pathwise
 from .policy_files import PolicyCard, load_card, load_policy, save_policy
 from .ppo import PPOSettings, train_ppo
 from .softmin import best_softmin
+from .trainers import train, train_with
 from .training import CurvePoint, TrainingResult
 
 __all__ = [
@@ -28,6 +29,8 @@ __all__ = [
     "load_card",
     "load_policy",
     "save_policy",
+    "train",
     "train_pathwise",
     "train_ppo",
+    "train_with",
 ]

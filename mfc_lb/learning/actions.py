@@ -1,9 +1,11 @@
 """From an action, a vector of real numbers, to a decision rule: one mapping for all uses.
 
 Training, evaluation and stored policies go through `decision_rule_of` alike. Both kinds of action
-are unbounded, so that no clipping distorts the probabilities of a stochastic policy's actions.
+are unbounded, so that no clipping distorts the probabilities of a stochastic policy's actions; who
+needs bounds finds in `action_bound` some that leave nothing out.
 """
 
+import math
 from enum import StrEnum
 
 import numpy as np
@@ -32,14 +34,14 @@ class ActionKind(StrEnum):
         require(False, "kind", value, "'score' or 'table'")
 
 
-def action_size(parameters: SystemParameters, kind: ActionKind) -> int:
+def action_size(parameters: SystemParameters, kind: ActionKind | str) -> int:
     """Return how many numbers an action has.
 
     Parameters
     ----------
     parameters : SystemParameters
         Gives S and d.
-    kind : ActionKind
+    kind : ActionKind or str
         What they mean.
 
     Raises
@@ -48,15 +50,41 @@ def action_size(parameters: SystemParameters, kind: ActionKind) -> int:
         If a table would have more than 65536 entries.
     """
     states, choices = parameters.num_states, parameters.num_choices
-    if kind is ActionKind.SCORE:
+    if ActionKind(kind) is ActionKind.SCORE:
         return states
     entries = float(states) ** choices * choices
     require(entries <= MAX_TABLE_ENTRIES, "entries of a table", entries, "at most 65536")
     return int(entries)
 
 
+def action_bound(parameters: SystemParameters, kind: ActionKind | str) -> float:
+    """Return a bound so large that actions beyond it make no difference.
+
+    Parameters
+    ----------
+    parameters : SystemParameters
+        Gives S.
+    kind : ActionKind or str
+        What an action's numbers mean.
+
+    Returns
+    -------
+    float
+        37 for tables and 37·(S−1)/2 for scores, where 37 stands for log 2^53.
+
+    Notes
+    -----
+    What is chosen with a probability of e^−37 beside something else is below the rounding of 1.
+    Scores, in order, may therefore be moved together until no two neighbours are further apart than
+    37, and then by a constant, until they are inside the bounds: the rule is the same to rounding.
+    """
+    sharp = 53.0 * math.log(2.0)
+    scores = ActionKind(kind) is ActionKind.SCORE
+    return sharp * (parameters.num_states - 1) / 2.0 if scores else sharp
+
+
 def decision_rule_of(
-    action: ArrayLike, kind: ActionKind, num_states: int, num_choices: int
+    action: ArrayLike, kind: ActionKind | str, num_states: int, num_choices: int
 ) -> ScoreRule | TableRule:
     """Return the decision rule that an action means.
 
@@ -64,7 +92,7 @@ def decision_rule_of(
     ----------
     action : array_like, shape (..., A)
         Finite numbers.
-    kind : ActionKind
+    kind : ActionKind or str
         What they mean.
     num_states : int
         Number S of queue states.
@@ -83,7 +111,7 @@ def decision_rule_of(
     >>> decision_rule_of([-1000.0] * 8, ActionKind.TABLE, 2, 2)[0, 1]
     array([0.5, 0.5])
     """
-    if kind is ActionKind.SCORE:
+    if ActionKind(kind) is ActionKind.SCORE:
         return ScoreRule(action, num_choices)
     numbers = as_float_array("action", action)
     require(bool(np.isfinite(numbers).all()), "action", action, "finite numbers")

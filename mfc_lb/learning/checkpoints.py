@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -9,10 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from mfc_lb.errors import InvalidInput, require
-from mfc_lb.files import write_whole
+from mfc_lb.files import as_path, sha256, write_whole
 from mfc_lb.model import SystemParameters
+
+# Before the content stands its SHA-256, in hexadecimal: torch itself notices no flipped bit.
+_DIGEST_LENGTH = 64
+
+#: Where a checkpoint may be.
+File = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -21,7 +29,7 @@ class Checkpoint:
 
     Parameters
     ----------
-    path : Path or None
+    file : str, Path or None
         Where it is; with None nothing is kept.
     parameters : SystemParameters
         The model.
@@ -31,10 +39,19 @@ class Checkpoint:
         Seconds between two writings. How often has no effect on the result.
     """
 
-    path: Path | None
+    file: File | None
     parameters: SystemParameters
     settings: Any
     every: float = 5.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no path before anything is trained."""
+        _ = self.path
+
+    @property
+    def path(self) -> Path | None:
+        """Where it is, if anything is kept."""
+        return None if self.file is None else as_path("checkpoint", self.file)
 
     @property
     def _origin(self) -> str:
@@ -52,7 +69,7 @@ class Checkpoint:
         if self.path is None or not self.path.exists():
             return None
         try:
-            stored = torch.load(self.path, weights_only=True)
+            stored = _parsed(self.path.read_bytes())
             origin, state = stored["origin"], stored["state"]
         except Exception:  # noqa: BLE001  torch raises what it pleases on a damaged file
             raise InvalidInput(
@@ -77,9 +94,13 @@ class Checkpoint:
 
     def _write(self, path: Path, state: dict[str, Any]) -> None:
         content = io.BytesIO()
-        torch.save({"origin": self._origin, "state": state}, content)
+        stored = {"origin": self._origin, "state": state}
+        torch.save(stored, content)
+        whole = sha256(content.getvalue()).encode() + content.getvalue()
+        if not _same(_parsed(whole), stored):
+            raise InvalidInput("the checkpoint cannot be written: it does not read back the same")
         try:
-            write_whole(path, content.getvalue())
+            write_whole(path, whole)
         except OSError as error:
             raise InvalidInput(f"the checkpoint cannot be written: {error}") from None
 
@@ -87,3 +108,22 @@ class Checkpoint:
         """Remove the file, when the run is complete."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
+
+
+def _parsed(whole: bytes) -> dict[str, Any]:
+    digest, content = whole[:_DIGEST_LENGTH], whole[_DIGEST_LENGTH:]
+    if digest != sha256(content).encode():
+        raise ValueError("damaged")
+    return dict(torch.load(io.BytesIO(content), weights_only=True))
+
+
+def _same(first: Any, second: Any) -> bool:
+    """Compare two states to the byte; what is not a number is equal to itself here."""
+    if isinstance(first, Tensor) and isinstance(second, Tensor):
+        arrays = [one.detach().numpy() for one in (first, second)]
+        return len({(one.dtype, one.shape, one.tobytes()) for one in arrays}) == 1
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(_same(first[k], second[k]) for k in first)
+    if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
+        return len(first) == len(second) and all(map(_same, first, second))
+    return type(first) is type(second) and repr(first) == repr(second)

@@ -14,14 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from mfc_lb.errors import check_int, require
+from mfc_lb.errors import as_float_array, check_int, require
 from mfc_lb.learning.training import isolated_torch
-from mfc_lb.model import Policy, ScoreRule
-from mfc_lb.systems import Estimate, MeanFieldSystem
+from mfc_lb.model import Policy, ScoreRule, SystemParameters
+from mfc_lb.systems import Estimate, MeanFieldSystem, rate_paths
 from mfc_lb.systems.differentiable import differentiable_step
+from mfc_lb.systems.trajectory import check_levels
 
 Floats = NDArray[np.float64]
 
@@ -32,7 +33,7 @@ _RATE, _MEMORIES, _TINY = 0.6, (0.9, 0.9), 1e-14
 _WIDEST_GAP = 4.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Certificate:
     """What a policy drops and what a search for the clairvoyant finds, on the same paths.
 
@@ -75,36 +76,75 @@ class Certificate:
 
 
 def certify(
-    policy: Policy, system: MeanFieldSystem, levels: NDArray[np.int64], num_steps: int = 300
+    policy: Policy,
+    parameters: SystemParameters,
+    *,
+    num_runs: int = 16,
+    num_epochs: int | None = None,
+    seed: int = 0,
+    levels: ArrayLike | None = None,
+    num_steps: int = 300,
 ) -> Certificate:
-    """Compare a policy with the clairvoyant.
+    """Compare a policy in the mean field with a clairvoyant, who knows all arrival rates to come.
+
+    The clairvoyant's drops are a local minimum: an estimate, from above, of the fewest that are
+    possible on a path. So the gap that this shows is a *lower* estimate of the policy's gap to that
+    optimum; it proves no bound, and not that the policy is good. Two optimisations start from
+    different scores; that they end alike speaks for the minimum being global, without proof.
+    Besides, no policy knows the future: against the best that a policy could do, the gap to the
+    clairvoyant's optimum is too large by what foresight is worth.
 
     Parameters
     ----------
     policy : Policy
         Gives score rules, as learned policies, softmin and random routing as scores do.
-    system : MeanFieldSystem
-        The system.
-    levels : ndarray of int, shape (R, E)
-        Paths of arrival levels.
-    num_steps : int, optional
+    parameters : SystemParameters
+        The model.
+    num_runs : int, >= 1, optional
+        Number R of paths of arrival levels.
+    num_epochs : int, >= 1, optional
+        Length E of the paths; ``parameters.num_epochs()`` when omitted.
+    seed : int, >= 0, optional
+        The paths are those on which `mfc_lb.evaluate` runs with this seed.
+    levels : array_like of int, shape (R, E), optional
+        These paths instead.
+    num_steps : int, >= 1, optional
         Gradient steps of each optimisation.
 
     Returns
     -------
     Certificate
-        Drops on each path.
+        Drops on each path; its ``gap`` and ``ratio`` are estimates with standard errors.
 
     Raises
     ------
     InvalidInput
-        If the policy's rules are not score rules.
+        If a value is out of range, or the policy's rules are not score rules.
+
+    Examples
+    --------
+    >>> from mfc_lb import ConstantPolicy, softmin
+    >>> p = SystemParameters(delta_t=10.0)
+    >>> found = certify(ConstantPolicy(softmin(p, 0.3)), p, num_runs=2, num_epochs=5, num_steps=20)
+    >>> bool((found.best <= found.policy).all())
+    True
     """
-    scores, drops = follow(policy, system, levels)
-    from_policy = clairvoyant_drops(system, levels, _gentle(scores), num_steps)
-    from_random = clairvoyant_drops(system, levels, np.zeros_like(scores), num_steps)
+    system = MeanFieldSystem(parameters)
+    epochs = parameters.num_epochs() if num_epochs is None else num_epochs
+    if levels is None:
+        levels = rate_paths(parameters, epochs, num_runs, seed)
+    paths = _checked_paths(levels, parameters)
+    scores, drops = follow(policy, system, paths)
+    from_policy = clairvoyant_drops(system, paths, _gentle(scores), num_steps)
+    from_random = clairvoyant_drops(system, paths, np.zeros_like(scores), num_steps)
     # A sharp policy can be better than the optimum that its gentler version leads to.
     return Certificate(drops, np.minimum(drops, from_policy), from_random)
+
+
+def _checked_paths(levels: ArrayLike, parameters: SystemParameters) -> NDArray[np.int64]:
+    paths = check_levels(levels, parameters)
+    require(paths.ndim == 2 and paths.size > 0, "levels shape", paths.shape, "(R, E), R paths")
+    return paths
 
 
 def _gentle(scores: Floats) -> Floats:
@@ -133,7 +173,7 @@ def follow(
 
 
 def clairvoyant_drops(
-    system: MeanFieldSystem, levels: NDArray[np.int64], scores: Floats, num_steps: int
+    system: MeanFieldSystem, levels: ArrayLike, scores: ArrayLike, num_steps: int
 ) -> Floats:
     """Optimise the scores of every epoch of every path.
 
@@ -141,9 +181,9 @@ def clairvoyant_drops(
     ----------
     system : MeanFieldSystem
         The system.
-    levels : ndarray of int, shape (R, E)
+    levels : array_like of int, shape (R, E)
         Paths of arrival levels, each known from its beginning.
-    scores : ndarray, shape (R, E, S)
+    scores : array_like, shape (R, E, S)
         Where to start.
     num_steps : int
         Gradient steps.
@@ -152,11 +192,20 @@ def clairvoyant_drops(
     -------
     ndarray, shape (R,)
         The lowest total drops per queue found on each path, never above those of `scores`.
+
+    Raises
+    ------
+    InvalidInput
+        If a shape is wrong, a score not finite, or the number of steps less than one.
     """
     steps = check_int("num_steps", num_steps, 1)
+    paths = _checked_paths(levels, system.parameters)
+    start, shape = as_float_array("scores", scores), (*paths.shape, system.parameters.num_states)
+    require(start.shape == shape, "scores shape", start.shape, str(shape))
+    require(bool(np.isfinite(start).all()), "scores", scores, "finite numbers")
     with isolated_torch():
-        lowest = np.full(len(levels), np.inf)
-        for drops in _descend(system, levels, torch.tensor(scores, requires_grad=True), steps):
+        lowest = np.full(len(paths), np.inf)
+        for drops in _descend(system, paths, torch.tensor(start, requires_grad=True), steps):
             lowest = np.minimum(lowest, drops)
         return lowest
 
@@ -179,7 +228,7 @@ def _descend(
 
 def _total_drops(system: MeanFieldSystem, levels: NDArray[np.int64], scores: Tensor) -> Tensor:
     p = system.parameters
-    rates = torch.tensor(p.arrivals.rates, dtype=torch.float64)[torch.from_numpy(levels)]
+    rates = torch.tensor(p.arrivals.rates, dtype=torch.float64)[torch.tensor(levels)]
     nu = torch.tensor(p.empty_distribution).expand(len(levels), -1)
     total = torch.zeros(len(levels), dtype=torch.float64)
     # Unbound at once: the gradient of an index would be an array of all epochs for each epoch.

@@ -2,57 +2,101 @@
 
 State (ν, λ), action a decision rule, reward −D: section 2 of the paper. Episodes end because time
 is up and for no other reason: that is truncation, never termination.
+
+The space of actions is the box from −1 to 1, as libraries for reinforcement learning want it, and
+an action times the environment's scale is what `mfc_lb.learning.actions` maps to a decision rule.
+Nothing is clipped here: an action beyond the box means what the same mapping makes of it.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from mfc_lb.errors import check_int, check_real
-from mfc_lb.learning.actions import ActionKind, action_size, decision_rule_of
-from mfc_lb.model import SystemParameters
+from mfc_lb.errors import as_float_array, check_int, check_real, require
+from mfc_lb.learning.actions import ActionKind, action_bound, action_size, decision_rule_of
+from mfc_lb.learning.registration import ENVIRONMENT, SINGLE
+from mfc_lb.model import ConstantPolicy, LevelPaths, SystemParameters, random_choice
 from mfc_lb.systems import MeanFieldSystem
 
 #: Epochs of the paper's training episodes.
 EPISODE_EPOCHS = 500
 
 Floats = NDArray[np.float64]
+Spaces = tuple[gymnasium.Space[Floats], gymnasium.Space[Floats]]
 
 
 class _Systems:
-    """Mean-field systems side by side, each in an episode of its own."""
+    """Mean-field systems side by side, each in an episode of its own.
 
-    def __init__(self, parameters: SystemParameters, kind: ActionKind, count: int) -> None:
+    Its generators are one for all systems, or one for each.
+    """
+
+    def __init__(
+        self,
+        parameters: SystemParameters,
+        count: int,
+        kind: ActionKind | str,
+        episode_epochs: int,
+        reward_scale: float,
+        action_scale: float | None,
+    ) -> None:
         self.mean_field = MeanFieldSystem(parameters)
-        self.kind = kind
+        self.kind = ActionKind(kind)
+        self.episode_epochs = check_int("episode_epochs", episode_epochs, 1)
+        self.reward_scale = check_real("reward_scale", reward_scale, strict=True)
+        self.action_size = action_size(parameters, self.kind)
+        scale = action_bound(parameters, self.kind) if action_scale is None else action_scale
+        self.action_scale = check_real("action_scale", scale, strict=True)
+        self.generators: list[np.random.Generator] = []
         self.nu = np.tile(parameters.empty_distribution, (count, 1))
-        self.levels = np.zeros(count, dtype=np.int64)
+        self.arrivals = LevelPaths(parameters.arrivals, count, self.episode_epochs)
         self.ages = np.zeros(count, dtype=np.int64)
 
-    def begin(self, which: NDArray[np.bool_], generator: np.random.Generator) -> None:
-        """Begin new episodes: queues empty, arrival levels drawn."""
+    def spaces(self) -> Spaces:
+        """Return the spaces of a system's observations and actions."""
         p = self.mean_field.parameters
-        self.nu[which] = p.empty_distribution
-        self.levels[which] = p.arrivals.first_levels(int(which.sum()), generator)
+        length = p.num_states + p.arrivals.num_levels
+        observations = gymnasium.spaces.Box(0.0, 1.0, (length,), np.float64)
+        actions = gymnasium.spaces.Box(-1.0, 1.0, (self.action_size,), np.float32)
+        return cast("Spaces", (observations, actions))
+
+    def begin(self, which: NDArray[np.bool_], nu: Any = None) -> None:
+        """Begin new episodes: queues empty or as `nu` says, arrival levels drawn."""
+        p = self.mean_field.parameters
+        self.nu[which] = p.empty_distribution if nu is None else self._checked_start(nu)[which]
+        self.arrivals.begin(which, self.generators)
         self.ages[which] = 0
 
-    def advance(self, actions: Floats, generator: np.random.Generator) -> Floats:
-        """Advance every system by one epoch and return the drops."""
+    def _checked_start(self, nu: Any) -> Floats:
+        shapes = self.nu.shape[1:], self.nu.shape
+        fits = np.shape(as_float_array("nu", nu)) in shapes
+        require(fits, "nu shape", np.shape(nu), " or ".join(map(str, shapes)))
+        # A path of no epochs: what a simulation may begin with, an episode may.
+        paths = np.zeros((len(self.nu), 0), dtype=np.int64)
+        anything = ConstantPolicy(random_choice(self.mean_field.parameters))
+        return self.mean_field.simulate(anything, paths, nu).distributions[:, 0]
+
+    def advance(self, actions: Any) -> Floats:
+        """Advance every system by one epoch and return the drops; actions have shape (n, A)."""
         p = self.mean_field.parameters
-        rule = decision_rule_of(actions, self.kind, p.num_states, p.num_choices)
-        rates = np.asarray(p.arrivals.rates)[self.levels]
+        scaled = self.action_scale * as_float_array("action", actions)
+        rule = decision_rule_of(scaled, self.kind, p.num_states, p.num_choices)
+        rates = np.asarray(p.arrivals.rates)[self.arrivals.levels]
         self.nu, drops = self.mean_field.step(self.nu, rates, rule)
-        self.levels = p.arrivals.next_levels(self.levels, generator)
         self.ages += 1
+        self.arrivals.advance(self.ages, self.generators)
         return drops
 
     def observations(self) -> Floats:
         """Return [ν, one-hot arrival level] of every system."""
-        one_hot = np.eye(self.mean_field.parameters.arrivals.num_levels)[self.levels]
+        one_hot = np.eye(self.mean_field.parameters.arrivals.num_levels)[self.arrivals.levels]
         # The space ends at 1, and a sum of probabilities may exceed it by rounding.
         return np.asarray(np.minimum(np.concatenate([self.nu, one_hot], axis=-1), 1.0))
 
@@ -62,17 +106,24 @@ class MeanFieldEnv(gymnasium.Env[Floats, Floats]):
 
     Parameters
     ----------
-    parameters : SystemParameters
-        The model.
+    parameters : SystemParameters, optional
+        The model; the paper's, with a delay of 1, when omitted.
     kind : ActionKind or str, optional
         What an action's numbers mean: ``score`` (S numbers) or ``table`` (S^d·d numbers).
     episode_epochs : int, optional
         After so many epochs an episode is truncated; the paper's training has 500.
     reward_scale : float, > 0, optional
         The reward of an epoch is minus its drops, times this.
+    action_scale : float, > 0, optional
+        What an action's numbers are multiplied by. By default the box of actions, from −1 to 1,
+        leaves no decision rule out, see `mfc_lb.learning.actions.action_bound`; with a smaller
+        scale, such as 5, more of the box are gentle rules.
 
     Notes
     -----
+    After ``import mfc_lb.learning``, it is gymnasium's environment ``mfc_lb/MeanField-v0``, for
+    ``gymnasium.make`` and ``gymnasium.make_vec`` with the parameters above.
+
     An observation is ν (S numbers) followed by the arrival level as a one-hot vector.
     ``info["drops"]`` holds the drops per queue, unscaled.
 
@@ -89,26 +140,42 @@ class MeanFieldEnv(gymnasium.Env[Floats, Floats]):
 
     def __init__(
         self,
-        parameters: SystemParameters,
+        parameters: SystemParameters | None = None,
         kind: ActionKind | str = ActionKind.SCORE,
         episode_epochs: int = EPISODE_EPOCHS,
         reward_scale: float = 1.0,
+        action_scale: float | None = None,
     ) -> None:
-        kind = ActionKind(kind)
-        self._systems = _Systems(parameters, kind, 1)
-        self._episode_epochs = check_int("episode_epochs", episode_epochs, 1)
-        self._reward_scale = check_real("reward_scale", reward_scale, strict=True)
-        self.observation_space, self.action_space = _spaces(parameters, kind)
+        given: dict[str, Any] = {
+            "parameters": SystemParameters() if parameters is None else parameters,
+            "kind": kind,
+            "episode_epochs": episode_epochs,
+            "reward_scale": reward_scale,
+            "action_scale": action_scale,
+        }
+        self._systems = _Systems(count=1, **given)
+        self.observation_space, self.action_space = self._systems.spaces()
+        self.spec = EnvSpec(ENVIRONMENT, entry_point=SINGLE, kwargs=given)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Floats, dict[str, Any]]:
-        """Begin an episode: all queues empty."""
-        super().reset(seed=seed)
-        self._systems.begin(np.ones(1, dtype=bool), self.np_random)
+        """Begin an episode.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Of the arrival levels from now on.
+        options : dict, optional
+            ``nu``, array_like of shape (S,), is how full the queues are; they are empty without it.
+        """
+        nu = _options(options, "nu").get("nu")
+        super().reset(seed=None if seed is None else check_int("seed", seed, 0))
+        self._systems.generators = [self.np_random]
+        self._systems.begin(np.ones(1, dtype=bool), nu)
         return self._systems.observations()[0], {}
 
-    def step(self, action: Floats) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+    def step(self, action: ArrayLike) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
         """Advance by one epoch.
 
         Parameters
@@ -129,10 +196,11 @@ class MeanFieldEnv(gymnasium.Env[Floats, Floats]):
         info : dict
             ``drops`` per queue.
         """
-        drops = float(self._systems.advance(np.asarray(action)[None], self.np_random)[0])
-        truncated = bool(self._systems.ages[0] >= self._episode_epochs)
-        reward = -self._reward_scale * drops
-        return self._systems.observations()[0], reward, False, truncated, {"drops": drops}
+        systems = self._systems
+        drops = float(systems.advance(_checked(action, systems.action_size)[None])[0])
+        truncated = bool(systems.ages[0] >= systems.episode_epochs)
+        reward = -systems.reward_scale * drops
+        return systems.observations()[0], reward, False, truncated, {"drops": drops}
 
 
 class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
@@ -147,68 +215,121 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
         The model.
     num_envs : int
         Number n of systems.
-    kind, episode_epochs, reward_scale
+    kind, episode_epochs, reward_scale, action_scale
         See `MeanFieldEnv`.
     """
 
     def __init__(
         self,
-        parameters: SystemParameters,
-        num_envs: int,
+        parameters: SystemParameters | None = None,
+        num_envs: int = 1,
         kind: ActionKind | str = ActionKind.SCORE,
         episode_epochs: int = EPISODE_EPOCHS,
         reward_scale: float = 1.0,
+        action_scale: float | None = None,
     ) -> None:
-        kind = ActionKind(kind)
         self.num_envs = check_int("num_envs", num_envs, 1)
         self.metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
-        self._systems = _Systems(parameters, kind, self.num_envs)
-        self._episode_epochs = check_int("episode_epochs", episode_epochs, 1)
-        self._reward_scale = check_real("reward_scale", reward_scale, strict=True)
-        spaces = _spaces(parameters, kind)
+        chosen = SystemParameters() if parameters is None else parameters
+        self._systems = _Systems(
+            chosen, self.num_envs, kind, episode_epochs, reward_scale, action_scale
+        )
+        spaces = self._systems.spaces()
         self.single_observation_space, self.single_action_space = spaces
         batches = (batch_space(space, self.num_envs) for space in spaces)
         self.observation_space, self.action_space = batches
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[Floats, dict[str, Any]]:
-        """Begin an episode in every system; one seed for all of them."""
-        super().reset(seed=seed, options=options)
-        self._systems.begin(np.ones(self.num_envs, dtype=bool), self.np_random)
+        """Begin an episode in every system, or in some.
+
+        Parameters
+        ----------
+        seed : int, or sequence of n ints or None, optional
+            Of the arrival levels from now on: one for all systems together, or one for each, which
+            then draws what a `MeanFieldEnv` of that seed draws. A system whose own is None goes on
+            with the numbers that it has; without any, it gets some that nobody can repeat.
+        options : dict, optional
+            ``nu``, array_like of shape (S,) or (n, S), is how full the queues are; they are empty
+            without it. ``reset_mask``, array of n bools: in which systems an episode begins; the
+            others, and their seeds, stay as they are.
+        """
+        given = _options(options, "nu", "reset_mask")
+        which = self._checked_mask(given.get("reset_mask", np.ones(self.num_envs, dtype=bool)))
+        if isinstance(seed, (list, tuple, np.ndarray)):
+            self._systems.generators = self._seeded(seed, which)
+        else:
+            super().reset(seed=None if seed is None else check_int("seed", seed, 0))
+            if seed is not None or not self._systems.generators:
+                self._systems.generators = [self.np_random]
+        self._systems.begin(which, given.get("nu"))
         return self._systems.observations(), {}
 
-    def step(self, actions: Floats) -> tuple[Floats, Floats, Any, Any, dict[str, Any]]:
+    def _checked_mask(self, mask: Any) -> NDArray[np.bool_]:
+        array = np.asarray(mask)
+        fits = array.dtype == np.bool_ and array.shape == (self.num_envs,) and bool(array.any())
+        require(fits, "reset_mask", mask, f"{self.num_envs} bools, not all of them False")
+        return array
+
+    def _seeded(
+        self, seeds: Iterable[int | None], which: NDArray[np.bool_]
+    ) -> list[np.random.Generator]:
+        """Return a generator for each system."""
+        listed = list(seeds)
+        require(
+            len(listed) == self.num_envs, "seed", listed, f"one, or one for each of {self.num_envs}"
+        )
+        before = self._systems.generators
+        own = before if len(before) == self.num_envs else [np_random()[0] for _ in listed]
+        chosen = [None if one is None else check_int("seed", one, 0) for one in listed]
+        return [
+            own[index] if one is None or not which[index] else np_random(one)[0]
+            for index, one in enumerate(chosen)
+        ]
+
+    def step(self, actions: ArrayLike) -> tuple[Floats, Floats, Any, Any, dict[str, Any]]:
         """Advance every system by one epoch; arrays as in `MeanFieldEnv.step`, one row each."""
-        drops = self._systems.advance(np.asarray(actions), self.np_random)
-        observations = self._systems.observations()
-        ended = self._systems.ages >= self._episode_epochs
-        info: dict[str, Any] = {"drops": drops}
+        systems = self._systems
+        drops = systems.advance(_checked(actions, self.num_envs, systems.action_size))
+        observations = systems.observations()
+        ended = systems.ages >= systems.episode_epochs
+        info: dict[str, Any] = {"drops": drops, "_drops": np.ones(self.num_envs, dtype=bool)}
         if ended.any():
             info |= {"final_obs": observations, "_final_obs": ended}
-            self._systems.begin(ended, self.np_random)
-            observations = self._systems.observations()
-        rewards = -self._reward_scale * drops
+            systems.begin(ended)
+            observations = systems.observations()
+        rewards = -systems.reward_scale * drops
         return observations, rewards, np.zeros(self.num_envs, dtype=bool), ended, info
 
     def state(self) -> dict[str, Any]:
         """Return all that the future depends on, for an exact resume."""
         systems = self._systems
-        position = {"nu": systems.nu, "levels": systems.levels, "ages": systems.ages}
-        return {**position, "generator": self.np_random.bit_generator.state}
+        arrivals = {"levels": systems.arrivals.levels, "paths": systems.arrivals.paths}
+        position = {"nu": systems.nu, "ages": systems.ages, **arrivals}
+        return {**position, "generators": [one.bit_generator.state for one in systems.generators]}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a `state`."""
-        for name in ("nu", "levels", "ages"):
-            setattr(self._systems, name, np.array(state[name]))
-        self.np_random.bit_generator.state = state["generator"]
+        self._systems.nu, self._systems.ages = np.array(state["nu"]), np.array(state["ages"])
+        arrivals = self._systems.arrivals
+        arrivals.levels, arrivals.paths = np.array(state["levels"]), np.array(state["paths"])
+        self._systems.generators = [np_random()[0] for _ in state["generators"]]
+        for generator, one in zip(self._systems.generators, state["generators"], strict=True):
+            generator.bit_generator.state = one
 
 
-def _spaces(
-    parameters: SystemParameters, kind: ActionKind
-) -> tuple[gymnasium.Space[Floats], gymnasium.Space[Floats]]:
-    length = parameters.num_states + parameters.arrivals.num_levels
-    size = action_size(parameters, kind)
-    observations = gymnasium.spaces.Box(0.0, 1.0, (length,), np.float64)
-    actions = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float64)
-    return cast("tuple[gymnasium.Space[Floats], gymnasium.Space[Floats]]", (observations, actions))
+def _options(options: Mapping[str, Any] | None, *known: str) -> Mapping[str, Any]:
+    given = {} if options is None else options
+    fits = isinstance(given, Mapping) and given.keys() <= set(known)
+    require(fits, "options", options, f"a dict with no other keys than {', '.join(known)}")
+    return given
+
+
+def _checked(action: ArrayLike, *shape: int) -> Floats:
+    array = as_float_array("action", action)
+    require(array.shape == shape, "action shape", array.shape, str(shape))
+    return array

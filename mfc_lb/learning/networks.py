@@ -10,12 +10,13 @@ once and serves NumPy arrays and torch tensors alike.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from mfc_lb.errors import InvalidInput, require
+from mfc_lb.errors import InvalidInput, as_float_array, require
 from mfc_lb.learning.actions import ActionKind, action_size, decision_rule_of
 from mfc_lb.model import ScoreRule, SystemParameters, TableRule
 
@@ -28,7 +29,7 @@ NETWORK_WEIGHTS = ("from_distribution", "from_level", "hidden", "hidden_bias", "
 
 def constant_scores(scores: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
     """Return the weights of a policy of constant scores for each arrival level, shape (L, S)."""
-    return {"base": np.array(scores, dtype=np.float64)}
+    return {"base": scores}
 
 
 def fresh_network(
@@ -105,34 +106,67 @@ def network_action(
     return base + product(second, weights["out"])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NetworkPolicy:
     """An upper-level policy that a network gives, see `mfc_lb.model.Policy`.
 
+    Two are equal if their weights are, to the byte, and what they were trained for.
+
     Parameters
     ----------
-    weights : mapping of ndarray
-        See `fresh_network`; float64.
+    weights : mapping of array_like
+        See `fresh_network`; finite. Kept as read-only copies, float64 in C order.
     parameters : SystemParameters
         What it was trained for. It runs at any delay and kernel of the arrivals, but needs the
         same buffers, servers, number of choices and arrival rates.
-    kind : ActionKind, optional
+    kind : ActionKind or str, optional
         What the network's actions mean.
 
     Raises
     ------
     InvalidInput
-        If the weights do not fit the parameters.
+        If the weights are not finite, or do not fit the parameters.
     """
 
     weights: Mapping[str, NDArray[np.float64]]
     parameters: SystemParameters
     kind: ActionKind = ActionKind.SCORE
 
+    if TYPE_CHECKING:  # what may be given is wider than what is kept
+
+        def __init__(
+            self,
+            weights: Mapping[str, ArrayLike],
+            parameters: SystemParameters,
+            kind: ActionKind | str = ActionKind.SCORE,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
-        """Check that the weights fit together."""
-        given = {name: np.shape(weight) for name, weight in self.weights.items()}
+        """Take copies of the weights and check that they fit together."""
+        require(isinstance(self.weights, Mapping), "weights", self.weights, "a mapping")
+        is_parameters = isinstance(self.parameters, SystemParameters)
+        require(is_parameters, "parameters", self.parameters, "SystemParameters")
+        own = {name: _owned(name, weight) for name, weight in self.weights.items()}
+        object.__setattr__(self, "weights", MappingProxyType(own))
+        object.__setattr__(self, "kind", ActionKind(self.kind))
+        given = {name: weight.shape for name, weight in own.items()}
         require(given == self._expected_shapes(), "weights", given, f"{self._expected_shapes()}")
+
+    def _identity(self) -> tuple[Any, ...]:
+        weights = {name: (one.shape, one.tobytes()) for name, one in self.weights.items()}
+        return tuple(sorted(weights.items())), self.parameters, self.kind
+
+    def __eq__(self, other: object) -> bool:
+        """Compare to the byte."""
+        return isinstance(other, NetworkPolicy) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        """Hash what is compared."""
+        return hash(self._identity())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the weights as a plain dictionary."""
+        return NetworkPolicy, (dict(self.weights), self.parameters, self.kind)
 
     def _expected_shapes(self) -> dict[str, tuple[int, ...]]:
         p = self.parameters
@@ -140,7 +174,7 @@ class NetworkPolicy:
         size = action_size(p, self.kind)
         if "out" not in self.weights:
             return {"base": (levels, size)}
-        width = len(self.weights["out"])
+        width = self.weights["out"].shape[0] if self.weights["out"].ndim else 0
         shapes = (states, width), (levels, width), (width, width), (width,), (width, size)
         return {"base": (levels, size), **dict(zip(NETWORK_WEIGHTS, shapes, strict=True))}
 
@@ -191,6 +225,14 @@ class NetworkPolicy:
                 raise InvalidInput(
                     f"{name} must be {mine}, for which the policy was trained, got {theirs}"
                 )
+
+
+def _owned(name: str, weight: Any) -> NDArray[np.float64]:
+    # In C order, whatever the order in memory is: files hold the bytes as they lie there.
+    array = np.array(as_float_array(f"weights {name}", weight), order="C")
+    require(bool(np.isfinite(array).all()), f"weights {name}", weight, "finite numbers")
+    array.flags.writeable = False
+    return array
 
 
 _FITTING = ("buffer_size", "num_choices", "service_rates", "class_fractions", "arrival_rates")

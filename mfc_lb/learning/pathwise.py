@@ -13,7 +13,6 @@ import math
 import time
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,11 +22,17 @@ from torch import Tensor
 from tqdm import tqdm
 
 from mfc_lb.errors import check_int, check_real, require
-from mfc_lb.learning.checkpoints import Checkpoint
+from mfc_lb.learning.checkpoints import Checkpoint, File
 from mfc_lb.learning.networks import NetworkPolicy, constant_scores, fresh_network, network_action
 from mfc_lb.learning.population import Population
 from mfc_lb.learning.selection import Selection
-from mfc_lb.learning.training import CurvePoint, Evaluate, TrainingResult, isolated_torch
+from mfc_lb.learning.training import (
+    CurvePoint,
+    Evaluate,
+    TrainingResult,
+    check_run,
+    isolated_torch,
+)
 from mfc_lb.model import SystemParameters
 from mfc_lb.model.rules import MAX_TABULATED_TUPLES
 from mfc_lb.systems import MeanFieldSystem
@@ -78,7 +83,7 @@ class PathwiseSettings:
         Of everything random.
     """
 
-    objective: Objective = Objective.EVALUATION
+    objective: Objective | str = Objective.EVALUATION
     constant_steps: int = 100
     network_steps: int = 300
     constant_rate: float = 0.1
@@ -126,7 +131,7 @@ def train_pathwise(
     settings: PathwiseSettings | None = None,
     *,
     evaluate: Evaluate | None = None,
-    checkpoint: Path | None = None,
+    checkpoint: File | None = None,
 ) -> TrainingResult:
     """Train a policy of the mean-field system by pathwise gradients.
 
@@ -138,7 +143,7 @@ def train_pathwise(
         What is minimised, how, and the seed.
     evaluate : callable, optional
         From a policy to its drops: asked every ten gradient steps, for the learning curve.
-    checkpoint : Path, optional
+    checkpoint : str or Path, optional
         File that keeps the state, so that a run that was killed goes on and ends with the same
         weights; removed in the end.
 
@@ -159,11 +164,13 @@ def train_pathwise(
     'constants'
     """
     chosen = settings or PathwiseSettings()
+    check_run(parameters, chosen, PathwiseSettings)
+    kept = Checkpoint(checkpoint, parameters, chosen)
     tuples = float(parameters.num_states) ** parameters.num_choices
     small = tuples <= MAX_TABULATED_TUPLES
     require(small, "number of state tuples", tuples, f"at most {MAX_TABULATED_TUPLES} for training")
     with isolated_torch():
-        return _Trainer(parameters, chosen).run(evaluate, checkpoint)
+        return _Trainer(parameters, chosen).run(evaluate, kept)
 
 
 class _Trainer:
@@ -193,8 +200,7 @@ class _Trainer:
         weights = fresh_network(np.tile(scores, (rows, 1)), self.settings.width, generator)
         return {name: torch.tensor(weight, requires_grad=True) for name, weight in weights.items()}
 
-    def run(self, evaluate: Evaluate | None, checkpoint: Path | None) -> TrainingResult:
-        kept = Checkpoint(checkpoint, self.parameters, self.settings)
+    def run(self, evaluate: Evaluate | None, kept: Checkpoint) -> TrainingResult:
         self._restore(kept.read())
         write, num_steps = kept.writer(), self.settings.num_steps
         with tqdm(total=num_steps, initial=self.step, unit="step", delay=2, disable=None) as bar:
@@ -257,7 +263,7 @@ class _Trainer:
 
     def _policy(self) -> NetworkPolicy:
         present = self._present(self.weights)
-        arrays = {name: weight.detach().numpy().copy() for name, weight in present.items()}
+        arrays = {name: weight.detach().numpy() for name, weight in present.items()}
         return NetworkPolicy(arrays, self.parameters)
 
     def _add_point(self, evaluate: Evaluate | None) -> None:

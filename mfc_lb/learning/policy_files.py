@@ -1,23 +1,31 @@
-"""Policies in files: the weights as safetensors, and beside them a card that people can read."""
+"""Policies in files: the weights as safetensors, and beside them a card that people can read.
+
+Nothing is written that does not read back as the same policy and the same card.
+"""
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as tensor_bytes
 
 import mfc_lb
 from mfc_lb.errors import InvalidInput, require
-from mfc_lb.files import sha256, write_whole, write_whole_json
+from mfc_lb.files import as_path, sha256, write_whole
 from mfc_lb.learning.actions import ActionKind
 from mfc_lb.learning.networks import NetworkPolicy
 from mfc_lb.model import ArrivalProcess, SystemParameters
 
 WEIGHTS_SUFFIX, CARD_SUFFIX = ".safetensors", ".json"
+#: Field of a card that holds its own checksum, `card_checksum`.
+CHECKSUM = "card_sha256"
 
 
 @dataclass(frozen=True)
@@ -47,13 +55,15 @@ class PolicyCard:
 
 def save_policy(
     policy: NetworkPolicy,
-    path: str | Path,
+    path: str | PathLike[str],
     *,
-    training: Mapping[str, Any],
-    results: Mapping[str, Any],
+    training: Mapping[str, Any] | None = None,
+    results: Mapping[str, Any] | None = None,
     computed: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a policy and its card; each file appears whole or not at all.
+
+    What is to be written is read back first, and has to be the same policy and the same card.
 
     Parameters
     ----------
@@ -62,7 +72,7 @@ def save_policy(
     path : str or Path
         Of the weights, with the suffix ``.safetensors`` or none; the card is beside it, with the
         suffix ``.json``.
-    training, results : mapping
+    training, results : mapping, optional
         See `PolicyCard`; anything that JSON holds.
     computed : mapping, optional
         When, where and with what it was trained, for those who read the card.
@@ -70,27 +80,107 @@ def save_policy(
     Raises
     ------
     InvalidInput
-        If the file cannot be written.
+        If the file cannot be written, or the card is given what JSON does not hold.
+
+    Examples
+    --------
+    >>> policy = load_policy("data/policies/mf-dt5")  # doctest: +SKIP
+    >>> save_policy(policy, "mine.safetensors", training={"method": "copied"})  # doctest: +SKIP
     """
+    is_network = isinstance(policy, NetworkPolicy)
+    require(is_network, "policy", policy, "a NetworkPolicy, as training gives it")
     weights, card = _paths(path)
-    content = tensor_bytes(dict(policy.weights))
+    content = _weights_content(policy)
     described = {
         "parameters": asdict(policy.parameters),
         "kind": str(policy.kind),
-        "training": dict(training),
-        "results": dict(results),
-        **({} if computed is None else {"computed": dict(computed)}),
+        "training": training or {},
+        "results": results or {},
+        **({} if computed is None else {"computed": computed}),
         "version": mfc_lb.__version__,
         "sha256": sha256(content),
     }
+    described_content = _card_content(described)
     try:
         write_whole(weights, content)
-        write_whole_json(card, described)
+        write_whole(card, described_content)
     except OSError as error:
         raise InvalidInput(f"the policy cannot be written: {error}") from None
 
 
-def load_policy(path: str | Path, parameters: SystemParameters | None = None) -> NetworkPolicy:
+def _weights_content(policy: NetworkPolicy) -> bytes:
+    content = tensor_bytes(dict(policy.weights))
+    if NetworkPolicy(read_tensors(content), policy.parameters, policy.kind) != policy:
+        raise InvalidInput("the policy cannot be written: its weights do not read back the same")
+    return content
+
+
+def _card_content(described: Mapping[str, Any]) -> bytes:
+    try:
+        plain = _plain(described)
+        content = json.dumps(plain, indent=2, ensure_ascii=False).encode()
+        plain[CHECKSUM] = card_checksum(content)
+        content = (json.dumps(plain, indent=2, ensure_ascii=False) + "\n").encode()
+        same = json.loads(content) == plain and card_checksum(content) == plain[CHECKSUM]
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"the card must be made of what JSON holds: {error}") from None
+    if not same:
+        raise InvalidInput("the policy cannot be written: its card does not read back the same")
+    return content
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON gives it back; NumPy's become plain numbers."""
+    if isinstance(value, Mapping):
+        for key in value:
+            require(isinstance(key, str), "names", key, "text")
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    number = isinstance(value, (bool, int, float)) and np.isfinite(value)
+    require(value is None or number or isinstance(value, str), "values", value, "plain and finite")
+    return value
+
+
+def card_checksum(content: bytes) -> str:
+    """Return the SHA-256 of all that a card says, but for its checksum.
+
+    Parameters
+    ----------
+    content : bytes
+        Of the card's file.
+
+    Returns
+    -------
+    str
+        In hexadecimal. It depends on the names, their order and every character of a value, and not
+        on the white space between them.
+
+    Raises
+    ------
+    ValueError, RecursionError
+        If this is no JSON.
+    """
+
+    def as_written(number: str) -> dict[str, None]:
+        return {number: None}
+
+    card = json.loads(
+        content,
+        object_pairs_hook=list,
+        parse_float=as_written,
+        parse_int=as_written,
+        parse_constant=as_written,
+    )
+    counted = [pair for pair in card if pair[:1] != (CHECKSUM,)]
+    return sha256(json.dumps(counted).encode())
+
+
+def load_policy(
+    path: str | PathLike[str], parameters: SystemParameters | None = None
+) -> NetworkPolicy:
     """Read a policy; torch is not needed.
 
     Parameters
@@ -115,17 +205,20 @@ def load_policy(path: str | Path, parameters: SystemParameters | None = None) ->
     card, digest = _read_card(path)
     content = _read(weights, path)
     require(sha256(content) == digest, "policy", str(weights), "the file that its card describes")
-    try:
-        tensors = read_tensors(content)
-    except SafetensorError as error:
-        raise InvalidInput(f"policy must be a safetensors file, got {weights} ({error})") from None
-    policy = NetworkPolicy(tensors, card.parameters, card.kind)
+    policy = NetworkPolicy(_tensors(content, weights), card.parameters, card.kind)
     if parameters is not None:
         policy.require_fit(parameters)
     return policy
 
 
-def load_card(path: str | Path) -> PolicyCard:
+def _tensors(content: bytes, file: Path) -> dict[str, NDArray[Any]]:
+    try:
+        return read_tensors(content)
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(f"policy must be a safetensors file, got {file} ({error})") from None
+
+
+def load_card(path: str | PathLike[str]) -> PolicyCard:
     """Read what is known of a stored policy.
 
     Parameters
@@ -146,33 +239,39 @@ def load_card(path: str | Path) -> PolicyCard:
     return _read_card(path)[0]
 
 
-def _read_card(path: str | Path) -> tuple[PolicyCard, str]:
+def _read_card(path: str | PathLike[str]) -> tuple[PolicyCard, str]:
     _, file = _paths(path)
     content = _read(file, path)
     try:
         card = json.loads(content)
-        given = dict(card["parameters"])
-        given["arrivals"] = ArrivalProcess(**given["arrivals"])
-        described = PolicyCard(
-            SystemParameters(**given),
-            ActionKind(card["kind"]),
-            card["training"],
-            card["results"],
-            card["version"],
-        )
-        return described, card["sha256"]
-    except (ValueError, KeyError, TypeError) as error:
+        described, digest = _described(card), card["sha256"]
+        same = card[CHECKSUM] == card_checksum(content)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidInput(f"policy must have a readable card, got {file} ({error!r})") from None
+    require(same, "policy", str(file), "described by the card that was written with it")
+    return described, digest
 
 
-def _paths(path: str | Path) -> tuple[Path, Path]:
-    stem = Path(path)
+def _described(card: Mapping[str, Any]) -> PolicyCard:
+    given = dict(card["parameters"])
+    given["arrivals"] = ArrivalProcess(**given["arrivals"])
+    return PolicyCard(
+        SystemParameters(**given),
+        ActionKind(card["kind"]),
+        dict(card["training"]),
+        dict(card["results"]),
+        str(card["version"]),
+    )
+
+
+def _paths(path: str | PathLike[str]) -> tuple[Path, Path]:
+    stem = as_path("policy", path)
     if stem.suffix in (WEIGHTS_SUFFIX, CARD_SUFFIX):
         stem = stem.with_suffix("")
     return stem.with_name(stem.name + WEIGHTS_SUFFIX), stem.with_name(stem.name + CARD_SUFFIX)
 
 
-def _read(path: Path, given: str | Path) -> bytes:
+def _read(path: Path, given: str | PathLike[str]) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:

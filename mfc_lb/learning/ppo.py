@@ -15,7 +15,6 @@ paper used another implementation (RLlib). What differs:
 import time
 import warnings
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, cast
 
 import gymnasium
@@ -30,10 +29,16 @@ from tqdm import tqdm
 
 from mfc_lb.errors import check_int, check_real, require
 from mfc_lb.learning.actions import ActionKind
-from mfc_lb.learning.checkpoints import Checkpoint
+from mfc_lb.learning.checkpoints import Checkpoint, File
 from mfc_lb.learning.environment import EPISODE_EPOCHS, MeanFieldVectorEnv
 from mfc_lb.learning.networks import NetworkPolicy
-from mfc_lb.learning.training import CurvePoint, Evaluate, TrainingResult, isolated_torch
+from mfc_lb.learning.training import (
+    CurvePoint,
+    Evaluate,
+    TrainingResult,
+    check_run,
+    isolated_torch,
+)
 from mfc_lb.model import SystemParameters
 
 # Stable-Baselines3 asks for finite bounds; no action comes near these.
@@ -69,7 +74,7 @@ class PPOSettings:
     """
 
     num_steps: int = 2_000_000
-    kind: ActionKind = ActionKind.SCORE
+    kind: ActionKind | str = ActionKind.SCORE
     num_envs: int = 8
     batch_size: int = 4000
     minibatch_size: int = 128
@@ -147,7 +152,7 @@ def train_ppo(
     settings: PPOSettings | None = None,
     *,
     evaluate: Evaluate | None = None,
-    checkpoint: Path | None = None,
+    checkpoint: File | None = None,
 ) -> TrainingResult:
     """Train a policy of the mean-field system by proximal policy optimisation.
 
@@ -159,7 +164,7 @@ def train_ppo(
         Hyperparameters and seed.
     evaluate : callable, optional
         From a policy to its drops: asked every ten batches, for the learning curve.
-    checkpoint : Path, optional
+    checkpoint : str or Path, optional
         File that keeps the state, so that a run that was killed goes on and ends with the same
         weights; removed in the end.
 
@@ -173,8 +178,11 @@ def train_ppo(
     InvalidInput
         If the checkpoint belongs to another run.
     """
+    chosen = settings or PPOSettings()
+    check_run(parameters, chosen, PPOSettings)
+    kept = Checkpoint(checkpoint, parameters, chosen)
     with isolated_torch():
-        return _Trainer(parameters, settings or PPOSettings()).run(evaluate, checkpoint)
+        return _Trainer(parameters, chosen).run(evaluate, kept)
 
 
 class _Trainer:
@@ -185,12 +193,11 @@ class _Trainer:
         self.curve: list[CurvePoint] = []
         self.seconds = 0.0
         self.env = MeanFieldVectorEnv(
-            parameters, s.num_envs, s.kind, s.episode_epochs, s.reward_scale
+            parameters, s.num_envs, s.kind, s.episode_epochs, s.reward_scale, action_scale=1.0
         )
         self.model = self._new_model()
 
-    def run(self, evaluate: Evaluate | None, checkpoint: Path | None) -> TrainingResult:
-        kept = Checkpoint(checkpoint, self.parameters, self.settings)
+    def run(self, evaluate: Evaluate | None, kept: Checkpoint) -> TrainingResult:
         self._restore(kept.read())
         remaining = self.settings.num_steps - self.model.num_timesteps
         if remaining > 0:
@@ -240,7 +247,7 @@ class _Trainer:
     def policy(self) -> NetworkPolicy:
         """Return the policy of the model's mean actions."""
         tensors = self.model.policy.state_dict()
-        array = {name: value.double().numpy().copy() for name, value in tensors.items()}
+        array = {name: value.double().numpy() for name, value in tensors.items()}
         states, levels = self.parameters.num_states, self.parameters.arrivals.num_levels
         first = array["mlp_extractor.policy_net.0.weight"].T
         weights = {
@@ -251,8 +258,7 @@ class _Trainer:
             "hidden_bias": array["mlp_extractor.policy_net.2.bias"],
             "out": array["action_net.weight"].T,
         }
-        contiguous = {name: np.ascontiguousarray(weight) for name, weight in weights.items()}
-        return NetworkPolicy(contiguous, self.parameters, self.settings.kind)
+        return NetworkPolicy(weights, self.parameters, ActionKind(self.settings.kind))
 
     def state(self) -> dict[str, Any]:
         """Return all that the rest of the run depends on."""

@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from mfc_lb.errors import require
 from mfc_lb.learning.networks import NetworkPolicy
+from mfc_lb.model import SystemParameters
 from mfc_lb.systems import Estimate
+
+#: Largest mean number of packets that may come to a queue in an epoch of training. Queues have long
+#: forgotten by then how the epoch began.
+MAX_ARRIVALS = 4e3
 
 #: From a policy to its drops, for a learning curve.
 Evaluate = Callable[[NetworkPolicy], Estimate]
@@ -76,6 +82,32 @@ class TrainingResult:
             for what, estimates in (("candidates", self.candidates), ("excess", self.excess))
         }
         return {"seconds": self.seconds, "chosen": self.chosen, **compared}
+
+
+def check_run(parameters: SystemParameters, settings: object, kind: type) -> None:
+    """Refuse what no training run can be made of, before anything is computed.
+
+    Parameters
+    ----------
+    parameters : SystemParameters
+        The model.
+    settings : object
+        The trainer's settings.
+    kind : type
+        What they have to be.
+
+    Raises
+    ------
+    InvalidInput
+        If either is something else, or so many packets come in an epoch that training takes hours.
+    """
+    is_parameters = isinstance(parameters, SystemParameters)
+    require(is_parameters, "parameters", parameters, "SystemParameters")
+    require(isinstance(settings, kind), "settings", settings, kind.__name__)
+    largest = max(parameters.num_choices * max(parameters.arrivals.rates), 1e-9)
+    longest = MAX_ARRIVALS / largest
+    allowed = f"at most {longest:g} for training"
+    require(parameters.delta_t <= longest, "delta_t", parameters.delta_t, allowed)
 
 
 @contextmanager

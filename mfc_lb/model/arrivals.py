@@ -1,13 +1,12 @@
 """The arrival rate per queue: a Markov chain on a few levels, stepped once per epoch."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.arrays import WithoutCaches, read_only
 from mfc_lb.errors import as_float_array, check_real, check_reals, require
@@ -50,6 +49,15 @@ class ArrivalProcess(WithoutCaches):
     kernel: tuple[tuple[float, ...], ...] = ((0.8, 0.2), (0.5, 0.5))
     initial: tuple[float, ...] = (0.5, 0.5)
 
+    if TYPE_CHECKING:  # what may be given is wider than what is kept
+
+        def __init__(
+            self,
+            rates: ArrayLike = (0.9, 0.6),
+            kernel: ArrayLike = ((0.8, 0.2), (0.5, 0.5)),
+            initial: ArrayLike = (0.5, 0.5),
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         """Check every field and store it as nested tuples of floats."""
         rates = check_reals("rates", self.rates)
@@ -86,10 +94,10 @@ class ArrivalProcess(WithoutCaches):
     @classmethod
     def from_generator(
         cls,
-        rates: Sequence[float],
-        generator: Any,
+        rates: ArrayLike,
+        generator: ArrayLike,
         delta_t: float,
-        initial: Sequence[float] | None = None,
+        initial: ArrayLike | None = None,
     ) -> "ArrivalProcess":
         """Return the process that samples a continuous-time chain every Δt.
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.arrays import WithoutCaches, read_only
 from mfc_lb.errors import check_int, check_real, check_reals, require
@@ -64,6 +64,18 @@ class SystemParameters(WithoutCaches):
     class_fractions: tuple[float, ...] = (1.0,)
     arrivals: ArrivalProcess = field(default_factory=ArrivalProcess)
     delta_t: float = 1.0
+
+    if TYPE_CHECKING:  # what may be given is wider than what is kept
+
+        def __init__(
+            self,
+            buffer_size: int = 5,
+            num_choices: int = 2,
+            service_rates: ArrayLike = (1.0,),
+            class_fractions: ArrayLike = (1.0,),
+            arrivals: ArrivalProcess = ...,
+            delta_t: float = 1.0,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         """Check every field and store it in its canonical type."""

@@ -97,6 +97,8 @@ def test_evaluate_in_the_mean_field(call):
     ("words", "fragments"),
     [
         (["nothing"], ["POLICY must be", "No such file", "nothing.json"]),
+        ([""], ["POLICY must be the path of a file", "got ''"]),
+        (["."], ["POLICY must be the path of a file", "got '.'"]),
         (["stored/mf", "--buffer-size", "6"], ["--buffer-size must be 5", "trained", "got 6"]),
         (["stored/mf", "--num-choices", "3"], ["--num-choices must be 2", "trained", "got 3"]),
         (["stored/mf", "--service-rates", "2"], ["--service-rates must be (1.0,)", "(2.0,)"]),
@@ -123,9 +125,14 @@ def test_bad_evaluation_is_refused(words, fragments, refused):
         (lambda weights, _: weights.write_bytes(weights.read_bytes()[:-1]), "its card describes"),
         (lambda _, card: card.write_text("{", "utf-8"), "a readable card"),
         (lambda _, card: card.write_text("[]", "utf-8"), "a readable card"),
+        (lambda _, card: card.write_text("[" * 100_000, "utf-8"), "a readable card"),
+        (
+            lambda _, card: card.write_text(card.read_text("utf-8").replace("5", "6"), "utf-8"),
+            "card",
+        ),
         (lambda weights, _: weights.unlink(), "No such file"),
     ],
-    ids=["weights", "half a card", "no card", "missing"],
+    ids=["weights", "half a card", "no card", "nested", "changed", "missing"],
 )
 def test_damaged_policy_is_refused(damage, fragment, refused):
     damage(Path("stored/mf.safetensors"), Path("stored/mf.json"))
@@ -263,6 +270,11 @@ def test_no_file_is_replaced_unless_it_is_named(call, refused):
         (["--gradient-steps", "many"], ["--gradient-steps", "'many'"]),
         (["--seed", "-1"], ["--seed", "got -1"]),
         (["--delta-t", "0"], ["--delta-t", "got 0.0"]),
+        (
+            ["--delta-t", "1e9"],
+            ["--delta-t must be at most 2222.22", "1000000000.0"],
+        ),
+        (["--delta-t", "1e9", "--method", "ppo"], ["--delta-t must be at most 2222.22"]),
         (["--arrival-rates", "1,2,3"], ["--arrival-kernel", "3 x 3"]),
         (["--buffer-size", "100", "--num-choices", "3"], ["number of state tuples", "32768"]),
         (["--output", "policy.npz"], ["--output", "ends in .safetensors", "policy.npz"]),

@@ -6,6 +6,9 @@ from mfc_lb import SystemParameters
 from mfc_lb.learning import ActionKind, NetworkPolicy, action_size
 from mfc_lb.learning.networks import fresh_network
 
+#: Nothing of this names a file.
+NO_PATHS = ["", ".", "..", "/", "a/..", "a\0b", "\ud800", None, 3, 1.5, b"bytes", ["a"], {}]
+
 
 def random_policy(parameters: SystemParameters, kind: ActionKind, seed: int = 0) -> NetworkPolicy:
     """Return a network whose every weight is random."""

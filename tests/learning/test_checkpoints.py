@@ -1,5 +1,6 @@
 """A run that was stopped, or killed at any moment, ends with the same weights."""
 
+import copy
 import json
 import os
 import subprocess
@@ -9,17 +10,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from stable_baselines3 import PPO as PPO_OF_STABLE_BASELINES3
 
 from mfc_lb import InvalidInput, SystemParameters
 from mfc_lb.learning import (
+    MeanFieldEnv,
     PathwiseSettings,
     PPOSettings,
     load_card,
     train_pathwise,
     train_ppo,
 )
-from mfc_lb.learning.checkpoints import Checkpoint
+from mfc_lb.learning.checkpoints import Checkpoint, _same
 from mfc_lb.systems import Estimate
+from tests.learning.policies import NO_PATHS
 
 ROOT = Path(__file__).parent.parent.parent
 P = SystemParameters(delta_t=10.0)
@@ -116,6 +121,71 @@ def test_a_checkpoint_of_another_run_is_refused(way, tmp_path):
         with pytest.raises(InvalidInput, match="checkpoint must be of a run with the same param"):
             other()
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("path_of", [str, Path, lambda path: path])
+def test_a_checkpoint_is_a_path_or_text(way, path_of, tmp_path):
+    train, settings = way
+    path = tmp_path / "made" / "run"
+    with pytest.raises(KeyboardInterrupt):
+        train(P, settings, evaluate=stop_after(2), checkpoint=path_of(path))
+    assert path.exists()
+    resumed = train(P, settings, evaluate=watch, checkpoint=path_of(path))
+    assert reached(resumed) == reached(train(P, settings, evaluate=watch))
+
+
+@pytest.mark.parametrize("path", [one for one in NO_PATHS if one is not None], ids=repr)
+def test_what_is_no_path_is_refused_before_training(way, path):
+    train, settings = way
+    with pytest.raises(InvalidInput, match="checkpoint must be the path of a file"):
+        train(P, settings, evaluate=stop_after(0), checkpoint=path)
+
+
+def test_other_files_are_refused_before_training(way, tmp_path):
+    train, settings = way
+    zipped = tmp_path / "model.zip"
+    PPO_OF_STABLE_BASELINES3("MlpPolicy", MeanFieldEnv(P), n_steps=2, batch_size=2).save(zipped)
+    (tmp_path / "text").write_text("{}", "utf-8")
+    torch.save({"origin": "x", "state": {}}, tmp_path / "other")
+    for path in (zipped, tmp_path / "text", tmp_path / "other", tmp_path):
+        with pytest.raises(InvalidInput, match="checkpoint must be one that training wrote, got"):
+            train(P, settings, evaluate=stop_after(0), checkpoint=path)
+
+
+def test_no_flipped_bit_of_a_checkpoint_passes(way, tmp_path):
+    path = tmp_path / "run"
+    _, settings = stopped(way, path)
+    content = path.read_bytes()
+    for position in np.linspace(0, len(content) - 1, 60).astype(int):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << int(position) % 8
+        path.write_bytes(bytes(damaged))
+        with pytest.raises(InvalidInput, match="checkpoint must be one that training wrote, got"):
+            Checkpoint(path, P, settings).read()
+
+
+def test_a_state_that_does_not_read_back_the_same_is_not_kept(way, tmp_path, monkeypatch):
+    train, settings = way
+    kept, save = tmp_path / "run", torch.save
+
+    def save_less(stored, where):
+        save({**stored, "state": {**stored["state"], "seconds": -1.0}}, where)
+
+    monkeypatch.setattr(torch, "save", save_less)
+    with pytest.raises(InvalidInput, match="checkpoint cannot be written: it does not read back"):
+        train(P, settings, checkpoint=kept)
+    assert not kept.exists()
+
+
+STATES = [0.0, -0.0, 1, True, None, "x", [1.0], {"x": 1.0}, torch.zeros(2), torch.zeros(2, 1)]
+STATES += [torch.zeros(2, dtype=torch.float64), torch.tensor([0.0, float("nan")]), float("nan")]
+
+
+def test_states_are_compared_to_the_byte():
+    for index, first in enumerate(STATES):
+        for other, second in enumerate(copy.deepcopy(STATES)):
+            assert _same({"a": (first,)}, {"a": (second,)}) == (index == other)
+    assert _same(torch.arange(6.0).reshape(2, 3).T, torch.arange(6.0).reshape(2, 3).T.contiguous())
 
 
 @pytest.mark.parametrize("keep", [0, 10, 0.5])

@@ -1,4 +1,4 @@
-"""The optimum with the future known: a bound that is never above the policy."""
+"""The optimum with the future known: an estimate that is never above the policy."""
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from mfc_lb import (
     InvalidInput,
     MeanFieldSystem,
     SystemParameters,
+    evaluate,
     join_shortest_queue,
 )
 from mfc_lb.learning import Certificate, certify, clairvoyant_drops
@@ -68,7 +69,7 @@ def test_the_optimum_is_never_above_where_it_starts(seed):
 def test_a_certificate_is_never_above_the_policy(beta):
     p = SystemParameters(delta_t=5.0)
     levels = rate_paths(p, 10, 3, 7)
-    certificate = certify(softmin_policy(beta), MeanFieldSystem(p), levels, num_steps=15)
+    certificate = certify(softmin_policy(beta), p, levels=levels, num_steps=15)
     assert (certificate.from_policy <= certificate.policy).all()
     assert (certificate.best <= certificate.from_random).all()
     assert certificate.gap.mean >= 0.0
@@ -78,9 +79,9 @@ def test_a_certificate_is_never_above_the_policy(beta):
 def test_both_starts_agree_where_the_delay_is_long():
     p = SystemParameters(delta_t=10.0)
     levels = rate_paths(p, 25, 6, 3)
-    certificate = certify(softmin_policy(0.3), MeanFieldSystem(p), levels, num_steps=200)
+    certificate = certify(softmin_policy(0.3), p, levels=levels, num_steps=200)
     assert certificate.from_random == pytest.approx(certificate.from_policy, rel=1e-3)
-    # The policy is a good one, so the bound is near; that it is one shows that both are right.
+    # The policy is a good one, so the estimate is near; that it is lower shows that both are right.
     assert (certificate.from_random < certificate.policy).all()
     assert certificate.policy.mean() < 1.03 * certificate.best.mean()
 
@@ -91,7 +92,7 @@ def test_it_finds_the_sharpness_of_jsq_where_that_is_best():
     levels = np.zeros((1, 40), dtype=np.int64)
     system = MeanFieldSystem(p)
     jsq = system.simulate(ConstantPolicy(join_shortest_queue(p)), levels).drops.sum(axis=1)
-    certificate = certify(softmin_policy(40.0), system, levels, num_steps=150)
+    certificate = certify(softmin_policy(40.0), p, levels=levels, num_steps=150)
     assert certificate.policy == pytest.approx(jsq, rel=1e-6)
     # So few steps come so near; random routing drops almost fifty times as much.
     assert certificate.from_random == pytest.approx(jsq, rel=0.05)
@@ -125,3 +126,51 @@ def test_a_bad_number_of_steps_is_refused(steps):
     p = SystemParameters(delta_t=5.0)
     with pytest.raises(InvalidInput, match="num_steps must be an integer >= 1"):
         clairvoyant_drops(MeanFieldSystem(p), rate_paths(p, 3, 2, 0), np.zeros((2, 3, 6)), steps)
+
+
+def test_its_own_paths_are_those_of_an_evaluation():
+    p = SystemParameters(delta_t=10.0)
+    how = {"num_epochs": 6, "seed": 5}
+    found = certify(softmin_policy(0.3), p, num_runs=3, num_steps=2, **how)
+    evaluated = evaluate(MeanFieldSystem(p), softmin_policy(0.3), num_runs=3, **how)
+    assert found.policy.tolist() == evaluated.total_drops.tolist()
+    given = certify(softmin_policy(0.3), p, levels=evaluated.levels.tolist(), num_steps=2)
+    assert given.from_random.tolist() == found.from_random.tolist()
+    assert len(certify(softmin_policy(0.3), p, num_runs=2, num_steps=1).policy) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"levels": [0, 1, 0]}, "levels shape"),
+        ({"levels": 0}, "levels"),
+        ({"levels": [[[0, 1]]]}, "levels shape"),
+        ({"levels": [[]]}, "levels"),
+        ({"levels": np.zeros((0, 3), dtype=int)}, "levels shape"),
+        ({"levels": [[0, 2]]}, "levels"),
+        ({"levels": [[0.0, 1.0]]}, "levels"),
+        ({"num_runs": 0}, "num_runs"),
+        ({"num_epochs": 0}, "num_epochs"),
+        ({"seed": -1}, "seed"),
+        ({"levels": [[0]], "num_steps": 0}, "num_steps"),
+    ],
+    ids=str,
+)
+def test_bad_paths_are_refused(given, field):
+    with pytest.raises(InvalidInput, match=f"{field} must be"):
+        certify(softmin_policy(0.5), SystemParameters(delta_t=5.0), **given)
+
+
+def test_what_is_no_policy_or_no_parameters_is_refused():
+    p = SystemParameters(delta_t=5.0)
+    for policy in (None, ConstantPolicy(join_shortest_queue(p))):
+        with pytest.raises(InvalidInput, match="policy must be"):
+            certify(policy, p, levels=[[0]])
+    with pytest.raises(InvalidInput, match="parameters must be"):
+        certify(softmin_policy(0.5), MeanFieldSystem(p), levels=[[0]])
+
+
+@pytest.mark.parametrize("scores", [np.zeros((1, 2, 5)), np.zeros(6), np.full((1, 2, 6), np.nan)])
+def test_bad_scores_are_refused(scores):
+    with pytest.raises(InvalidInput, match=r"scores( shape)? must be"):
+        clairvoyant_drops(MeanFieldSystem(SystemParameters()), [[0, 1]], scores, 1)

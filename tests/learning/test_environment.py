@@ -1,34 +1,265 @@
 """The Markov decision process as a gymnasium environment."""
 
-import warnings
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from stable_baselines3 import PPO, SAC
+from stable_baselines3.common.env_checker import check_env as check_env_of_stable_baselines3
 
-from mfc_lb import InvalidInput, MeanFieldSystem, SystemParameters
-from mfc_lb.learning import MeanFieldEnv, MeanFieldVectorEnv, action_size, decision_rule_of
+from mfc_lb import ArrivalProcess, InvalidInput, MeanFieldSystem, SystemParameters
+from mfc_lb.learning import (
+    ActionKind,
+    MeanFieldEnv,
+    MeanFieldVectorEnv,
+    action_size,
+    decision_rule_of,
+)
+from mfc_lb.learning.actions import action_bound
+from mfc_lb.learning.training import isolated_torch
 from mfc_lb.systems import random_routing_drops
 from tests.learning.policies import random_policy
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 def drawn_actions(parameters, kind, *batch, seed=0):
     return np.random.default_rng(seed).standard_normal((*batch, action_size(parameters, kind)))
 
 
-def test_the_checker_is_content(small, kind):
-    with warnings.catch_warnings():
-        # Recommendations for those who clip; nothing here does.
-        warnings.filterwarnings("ignore", message=r".*Box action space (maximum|minimum) value is")
-        warnings.filterwarnings(
-            "ignore", message=r".*we recommend using a symmetric and normalized"
-        )
-        check_env(MeanFieldEnv(small, kind, episode_epochs=5), skip_render_check=True)
+def test_the_checkers_are_content(small, kind):
+    """Both of them, with the environment as it is, and without a warning: warnings are errors."""
+    made = gymnasium.make("mfc_lb/MeanField-v0", parameters=small, kind=kind, episode_epochs=5)
+    for env in (MeanFieldEnv(small, kind, episode_epochs=5), made.unwrapped):
+        check_env(env)
+        check_env_of_stable_baselines3(env)
+
+
+@pytest.mark.parametrize("method", [PPO, SAC])
+def test_stable_baselines3_learns_in_it(method, small, kind):
+    env = MeanFieldEnv(small, kind, episode_epochs=10)
+    how = {"policy_kwargs": {"net_arch": [8]}, "seed": 0, "device": "cpu"}
+    how |= {"n_steps": 20, "batch_size": 10} if method is PPO else {"buffer_size": 40}
+    with isolated_torch():  # several threads wait for each other
+        model = method("MlpPolicy", env, **how)
+        model.learn(40)
+        action, _ = model.predict(env.reset(seed=1)[0])
+    assert model.num_timesteps == 40
+    assert action in env.action_space
+
+
+def test_gymnasium_makes_them(small, kind):
+    how = {"parameters": small, "kind": kind, "action_scale": 2.0}
+    actions = drawn_actions(small, kind, 3)
+    one, many = gymnasium.make("mfc_lb/MeanField-v0", **how), MeanFieldEnv(**how)
+    vector = gymnasium.make_vec("mfc_lb/MeanField-v0", num_envs=3, **how)
+    assert isinstance(vector.unwrapped, MeanFieldVectorEnv)
+    vector.reset(seed=1)
+    assert vector.step(actions)[0].shape == (3, 9)
+    assert np.array_equal(one.reset(seed=2)[0], many.reset(seed=2)[0])
+    assert np.array_equal(one.step(actions[0])[0], many.step(actions[0])[0])
+    again = many.spec.make()
+    again.reset(seed=2)
+    assert np.array_equal(again.step(actions[0])[0], many._systems.observations()[0])
+    assert gymnasium.make("mfc_lb/MeanField-v0").unwrapped.observation_space.shape == (8,)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["import gymnasium, mfc_lb.learning", "import mfc_lb.learning, gymnasium"],
+)
+def test_it_is_known_whichever_is_imported_first(words):
+    made = f"{words}; print(gymnasium.make('mfc_lb/MeanField-v0').spec.id)"
+    done = subprocess.run(
+        [sys.executable, "-c", made],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert done.stdout == "mfc_lb/MeanField-v0\n"
+
+
+def inside_the_box(wild, kind):
+    """Return an action that means the same, to rounding: gaps and ratios up to 2^53 are enough."""
+    if kind is ActionKind.SCORE:
+        order = np.argsort(wild)
+        gaps = np.diff(wild[order], prepend=wild.min())
+        near = np.cumsum(np.minimum(gaps, 53 * np.log(2)))
+        return (near - near[-1] / 2.0)[np.argsort(order)]
+    chances = np.asarray(decision_rule_of(wild, kind, 6, 3))
+    ratios = chances / chances.max(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        numbers = np.log(ratios) - np.log1p(-ratios)
+    return np.clip(numbers.ravel(), -53 * np.log(2), 53 * np.log(2))
+
+
+@pytest.mark.parametrize("spread", [1.0, 10.0, 1e3, 1e6])
+def test_the_box_of_actions_leaves_no_rule_out(spread, small, kind):
+    scale, size = action_bound(small, kind), action_size(small, kind)
+    env = MeanFieldEnv(small, kind)
+    assert env.action_space == gymnasium.spaces.Box(-1.0, 1.0, (size,), np.float32)
+    assert env._systems.action_scale == scale
+    wild = spread * drawn_actions(small, kind)
+    tame = inside_the_box(wild, kind)
+    assert np.abs(tame).max() <= scale * (1 + 1e-12)
+    first, second = (np.asarray(decision_rule_of(one, kind, 6, 3)) for one in (wild, tame))
+    assert first == pytest.approx(second, abs=1e-13)
+
+
+def test_an_action_is_scaled_and_never_clipped(small, kind):
+    plain, scaled = MeanFieldEnv(small, kind, action_scale=1.0), MeanFieldEnv(small, kind)
+    scale = scaled._systems.action_scale
+    for action in (drawn_actions(small, kind), 50.0 * drawn_actions(small, kind, seed=1)):
+        ends = []
+        for env, given in ((plain, action), (scaled, action / scale)):
+            env.reset(seed=1)
+            ends.append(env.step(given)[0])
+        assert ends[0] == pytest.approx(ends[1], abs=1e-14)
+
+
+FULL = np.array([0.0, 0.0, 0.4, 0.0, 0.0, 0.6])
+
+
+def test_an_episode_may_begin_with_other_queues(small, kind):
+    env, many = MeanFieldEnv(small, kind), MeanFieldVectorEnv(small, 3, kind)
+    assert np.array_equal(env.reset(options={"nu": FULL.tolist()})[0][:6], FULL)
+    assert np.array_equal(env.reset(options={})[0][:6], small.empty_distribution)
+    assert (many.reset(options={"nu": FULL})[0][:, :6] == FULL).all()
+    each = np.stack([FULL, small.empty_distribution, FULL])
+    observations, _ = many.reset(options={"nu": each})
+    assert np.array_equal(observations[:, :6], each)
+    many._systems.nu[:] = 0.5
+    assert FULL.tolist() == [0.0, 0.0, 0.4, 0.0, 0.0, 0.6]
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"mu": FULL}, "options"),
+        ({"reset_mask": np.array([True])}, "options"),
+        ("nu", "options"),
+        ([("nu", FULL)], "options"),
+        ({"nu": FULL[1:]}, "nu shape"),
+        ({"nu": FULL[None, None]}, "nu shape"),
+        ({"nu": 2.0 * FULL}, "nu"),
+        ({"nu": -FULL}, "nu"),
+        ({"nu": "full"}, "nu"),
+        ({"nu": np.full(6, np.nan)}, "nu"),
+    ],
+    ids=str,
+)
+def test_bad_options_are_refused(options, field, small):
+    env = MeanFieldEnv(small)
+    with pytest.raises(InvalidInput, match=f"{field} must"):
+        env.reset(options=options)
+    if "reset_mask" not in options and "shape" not in field:
+        with pytest.raises(InvalidInput, match=f"{field} must"):
+            MeanFieldVectorEnv(small, 2).reset(options=options)
+
+
+MASKS = [[], [True], [False, False, False], [1, 0, 1], [[True, False, True]], "all", None]
+
+
+@pytest.mark.parametrize("mask", MASKS, ids=repr)
+def test_bad_masks_are_refused(mask, small):
+    env = MeanFieldVectorEnv(small, 3)
+    with pytest.raises(InvalidInput, match="reset_mask must be 3 bools, not all of them False"):
+        env.reset(options={"reset_mask": mask})
+
+
+def test_a_mask_begins_anew_what_it_marks(small, kind):
+    env, actions = MeanFieldVectorEnv(small, 3, kind), drawn_actions(small, kind, 4, 3)
+    env.reset(seed=[1, 2, 3])
+    before, *_ = env.step(actions[0])
+    given = {"reset_mask": np.array([False, True, False]), "nu": FULL}
+    after, _ = env.reset(options=given, seed=[8, 2, None])
+    assert np.array_equal(after[[0, 2]], before[[0, 2]])
+    assert (
+        after[1].tolist()
+        == MeanFieldEnv(small, kind).reset(seed=2, options={"nu": FULL})[0].tolist()
+    )
+    assert env._systems.ages.tolist() == [1, 0, 1]
+    assert list(given) == ["reset_mask", "nu"]
+    singles = [MeanFieldEnv(small, kind) for _ in range(3)]
+    for index, (single, seed) in enumerate(zip(singles, (1, 2, 3), strict=True)):
+        single.reset(seed=seed, options={"nu": FULL} if index == 1 else None)
+        if index != 1:
+            single.step(actions[0, index])
+    for action in actions[1:]:
+        together, *_ = env.step(action)
+        alone = [single.step(one)[0] for single, one in zip(singles, action, strict=True)]
+        assert together == pytest.approx(np.array(alone), abs=1e-15)
+
+
+def test_a_list_of_seeds_gives_each_system_its_own(small, kind):
+    """Each draws what the single environment of its seed draws, and begins anew with it, too."""
+    seeds, actions = [5, 0, 2**40], drawn_actions(small, kind, 6, 3)
+    env, singles = (
+        MeanFieldVectorEnv(small, 3, kind, 3),
+        [MeanFieldEnv(small, kind, 3) for _ in range(3)],
+    )
+    first = [single.reset(seed=seed)[0] for single, seed in zip(singles, seeds, strict=True)]
+    assert np.array_equal(env.reset(seed=seeds)[0], first)
+    for action in actions:
+        together, *_ = env.step(action)
+        for index, single in enumerate(singles):
+            alone, _, _, ended, _ = single.step(action[index])
+            alone = single.reset()[0] if ended else alone
+            assert together[index] == pytest.approx(alone, abs=1e-15)
+    levels = env.reset(seed=[None, 0, None])[0][:, 6:]
+    assert np.array_equal(levels[1], first[1][6:])
+    assert np.array_equal(levels[0], singles[0].reset()[0][6:])
+
+
+def test_a_restored_vector_of_many_seeds_goes_on(small, kind):
+    whole, resumed = (MeanFieldVectorEnv(small, 3, kind, 5) for _ in range(2))
+    whole.reset(seed=[1, 2, 3])
+    resumed.reset(seed=2)
+    resumed.restore(whole.state())
+    for action in drawn_actions(small, kind, 8, 3):
+        assert np.array_equal(whole.step(action)[0], resumed.step(action)[0])
+
+
+@pytest.mark.parametrize("seed", [[1], [1, 2, 3, 4], [], [1, 2, -3], [1, 2, "3"], [1, 2, 0.5], -1])
+def test_bad_seeds_are_refused(seed, small):
+    with pytest.raises(InvalidInput, match=r"seed must"):
+        MeanFieldVectorEnv(small, 3).reset(seed=seed)
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (7,), (1, 6), (2, 6), (6, 1), (0,)])
+def test_an_action_of_another_shape_is_refused(shape, small):
+    env, many = MeanFieldEnv(small), MeanFieldVectorEnv(small, 2)
+    for one in (env, many):
+        one.reset(seed=0)
+    before = many.state()
+    if shape != (2, 6):
+        with pytest.raises(InvalidInput, match=r"action shape must be \(2, 6\)"):
+            many.step(np.zeros(shape))
+    with pytest.raises(InvalidInput, match=r"action shape must be \(6,\)"):
+        env.step(np.zeros(shape))
+    assert many.state()["ages"].tolist() == before["ages"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("entry", [np.nan, np.inf, "x", None, 1j])
+def test_an_action_that_is_no_numbers_is_refused(entry, small, kind):
+    size = action_size(small, kind)
+    for env, action in (
+        (MeanFieldEnv(small, kind), [entry] * size),
+        (MeanFieldVectorEnv(small, 1, kind), [[entry] * size]),
+    ):
+        env.reset(seed=0)
+        with pytest.raises(InvalidInput, match="must be"):
+            env.step(action)
 
 
 def test_a_step_is_the_mean_fields(small, kind):
-    env = MeanFieldEnv(small, kind, reward_scale=10.0)
+    env = MeanFieldEnv(small, kind, reward_scale=10.0, action_scale=1.0)
     observation, _ = env.reset(seed=4)
     system = MeanFieldSystem(small)
     for action in drawn_actions(small, kind, 6):
@@ -50,7 +281,7 @@ def test_the_time_limit_truncates_and_never_terminates(small, kind):
 
 
 def test_the_vector_returns_the_last_observation_when_it_begins_anew(small, kind):
-    env = MeanFieldVectorEnv(small, 4, kind, episode_epochs=3)
+    env = MeanFieldVectorEnv(small, 4, kind, episode_epochs=3, action_scale=1.0)
     assert env.metadata["autoreset_mode"] is gymnasium.vector.AutoresetMode.SAME_STEP
     env.reset(seed=0)
     system, rates = MeanFieldSystem(small), np.asarray(small.arrivals.rates)
@@ -91,13 +322,11 @@ def test_a_vector_of_one_is_the_single_environment(small, kind):
 
 def test_actions_and_observations_are_in_their_spaces(small, kind):
     env = MeanFieldEnv(small, kind)
-    assert not np.isfinite(env.action_space.low).any()
-    assert np.array_equal(-env.action_space.low, env.action_space.high)
     observation, _ = env.reset(seed=1)
-    for action in 1e3 * drawn_actions(small, kind, 20):
+    env.action_space.seed(1)
+    for _ in range(20):
         assert observation in env.observation_space
-        assert action in env.action_space
-        observation, reward, *_ = env.step(action)
+        observation, reward, *_ = env.step(env.action_space.sample())
         assert np.isfinite(reward)
 
 
@@ -127,7 +356,8 @@ def test_a_restored_vector_goes_on_as_if_never_stopped(small, kind):
 
 def test_the_environment_and_the_evaluation_drop_the_same(small, kind):
     """One mapping: a policy drops in training what it drops when it is evaluated."""
-    policy, env = random_policy(small, kind), MeanFieldVectorEnv(small, 5, kind, 100)
+    policy = random_policy(small, kind)
+    env = MeanFieldVectorEnv(small, 5, kind, 100, action_scale=1.0)
     observations, _ = env.reset(seed=3)
     levels, drops = [], []
     for _ in range(20):
@@ -156,6 +386,8 @@ def test_random_routing_drops_what_the_linear_chain_says(seed, kind):
         ({"episode_epochs": 0}, "episode_epochs"),
         ({"reward_scale": 0.0}, "reward_scale"),
         ({"reward_scale": float("nan")}, "reward_scale"),
+        ({"action_scale": 0.0}, "action_scale"),
+        ({"action_scale": float("inf")}, "action_scale"),
     ],
     ids=str,
 )
@@ -165,3 +397,25 @@ def test_bad_settings_are_refused(given, field, small):
             make(small, **given)
     with pytest.raises(InvalidInput, match="num_envs must be"):
         MeanFieldVectorEnv(small, 0)
+
+
+class Alternating(ArrivalProcess):
+    """High, low, high, low, ..."""
+
+    def sample_levels(self, num_epochs, generator):
+        return np.arange(num_epochs) % 2
+
+
+@pytest.mark.parametrize("seed", [1, [1, 2, 3]])
+def test_environments_follow_the_levels_that_a_subclass_draws(seed):
+    p = SystemParameters(arrivals=Alternating())
+    env, many = MeanFieldEnv(p, episode_epochs=4), MeanFieldVectorEnv(p, 3, episode_epochs=4)
+    first, rows = env.reset(seed=1)[0], many.reset(seed=seed)[0]
+    low, lows = [first[-1]], [rows[:, -1].tolist()]
+    for _ in range(5):
+        rows = many.step(np.zeros((3, 6), dtype=np.float32))[0]
+        lows.append(rows[:, -1].tolist())
+    low += [env.step(np.zeros(6, dtype=np.float32))[0][-1] for _ in range(4)]
+    assert low == [0, 1, 0, 1, 0]
+    # After four epochs an episode begins anew.
+    assert lows == [[0] * 3, [1] * 3, [0] * 3, [1] * 3, [0] * 3, [1] * 3]

@@ -22,7 +22,7 @@ def drawn(parameters, count, seed=0):
 
 def test_numpy_and_torch_agree(network):
     nu, levels = drawn(network.parameters, 50)
-    tensors = {name: torch.from_numpy(weight) for name, weight in network.weights.items()}
+    tensors = {name: torch.tensor(weight) for name, weight in network.weights.items()}
     given = torch.from_numpy(nu), torch.from_numpy(levels)
     actions = network_action(tensors, *given, torch.tanh, torch.matmul)
     assert network.action(nu, levels) == pytest.approx(actions.numpy(), rel=1e-12, abs=1e-12)

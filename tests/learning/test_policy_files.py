@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,18 @@ import pytest
 
 import mfc_lb
 from mfc_lb import InvalidInput, load_policy
-from mfc_lb.learning import ActionKind, load_card, save_policy
+from mfc_lb.files import sha256
+from mfc_lb.learning import (
+    ActionKind,
+    NetworkPolicy,
+    PathwiseSettings,
+    load_card,
+    save_policy,
+    train_pathwise,
+)
+from mfc_lb.learning import policy_files as module
+from mfc_lb.learning.policy_files import card_checksum
+from tests.learning.policies import NO_PATHS
 
 ROOT = Path(__file__).parent.parent.parent
 TRAINING = {"method": "by hand", "seed": 3, "rate": np.float64(0.1)}
@@ -39,6 +51,111 @@ def test_what_is_written_is_read(suffix, stored, network):
     for name, weight in network.weights.items():
         assert np.array_equal(read.weights[name], weight)
         assert read.weights[name].dtype == np.float64
+
+
+def test_the_saved_policy_is_the_trained_one(tmp_path):
+    """Scores that no level changes are one row in memory, which is not how they are written."""
+    settings = PathwiseSettings(
+        sees_level=False, constant_steps=60, network_steps=5, num_paths=8, num_validation_paths=4
+    )
+    trained = train_pathwise(mfc_lb.SystemParameters(delta_t=5.0), settings).policy
+    mfc_lb.save_policy(trained, tmp_path / "mf")
+    read = load_policy(tmp_path / "mf")
+    assert read == trained
+    assert read.weights["base"][0].tolist() == trained.weights["base"][0].tolist()
+    assert len(set(read.weights["base"][0].tolist())) == 6
+
+
+ORDERS = {
+    "columns": np.asfortranarray,
+    "one row": lambda weight: np.broadcast_to(weight[..., :1, :], weight.shape),
+    "backwards": lambda weight: weight[..., ::-1],
+    "every second": lambda weight: np.repeat(weight, 2, axis=-1)[..., ::2],
+    "big end first": lambda weight: weight.astype(">f8"),
+    "single precision": lambda weight: weight.astype(np.float32),
+    "lists": lambda weight: weight.tolist(),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_weights_are_written_as_they_are_and_not_as_they_lie_in_memory(order, network, tmp_path):
+    arrays = {name: np.atleast_2d(weight) for name, weight in network.weights.items()}
+    laid = {name: ORDERS[order](weight) for name, weight in arrays.items()}
+    laid["hidden_bias"] = laid["hidden_bias"][0]
+    policy = NetworkPolicy(laid, network.parameters, network.kind)
+    save_policy(policy, tmp_path / "mf")
+    read = load_policy(tmp_path / "mf")
+    assert read == policy
+    for name, weight in laid.items():
+        assert np.array_equal(read.weights[name], np.asarray(weight, dtype=np.float64))
+
+
+def test_nothing_is_saved_that_does_not_read_back_the_same(stored, network, monkeypatch):
+    before = {path: path.read_bytes() for path in stored.parent.iterdir()}
+    other = {name: weight + 1.0 for name, weight in network.weights.items()}
+    for name, broken in (
+        ("tensor_bytes", lambda _, write=module.tensor_bytes: write(other)),
+        ("card_checksum", sha256),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, broken)
+            with pytest.raises(InvalidInput, match=r"cannot be written: its .* not read back"):
+                save_policy(network, stored)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", lambda path, _: path.open("wb").close())
+        with pytest.raises(InvalidInput, match=r"cannot be written: mf-dt2\.5.* not what was"):
+            save_policy(network, stored)
+    assert {path: path.read_bytes() for path in stored.parent.iterdir()} == before
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+def test_a_card_holds_what_json_gives_back(network, tmp_path):
+    given = {"tuple": (1, 2.5), "array": np.eye(2), "count": np.int64(3), "kind": Colour.RED}
+    save_policy(network, tmp_path / "mf", training=given, results={"none": None, "ü": "\n"})
+    card = load_card(tmp_path / "mf")
+    assert card.training == {
+        "tuple": [1, 2.5],
+        "array": [[1, 0], [0, 1]],
+        "count": 3,
+        "kind": "red",
+    }
+    assert card.results == {"none": None, "ü": "\n"}
+
+
+LOOP: dict[str, object] = {}
+LOOP["again"] = LOOP
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"path": Path("x")},
+        {"set": {1}},
+        {1: "a number as a name"},
+        {"inside": {None: 1}},
+        {"nan": float("nan")},
+        {"inf": np.float64("inf")},
+        {"complex": np.complex128(1j)},
+        {"text": "\ud800"},
+        LOOP,
+    ],
+    ids=lambda given: str(list(given)),
+)
+def test_a_card_of_what_json_does_not_hold_is_refused(given, network, tmp_path):
+    for where in ("training", "results", "computed"):
+        with pytest.raises(InvalidInput, match="the card must be made of what JSON holds"):
+            save_policy(network, tmp_path / "mf", **{where: given})
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_no_network_is_not_saved(tmp_path):
+    constant = mfc_lb.ConstantPolicy(mfc_lb.random_choice(mfc_lb.SystemParameters()))
+    for policy in (constant, None, tmp_path):
+        with pytest.raises(InvalidInput, match="policy must be a NetworkPolicy"):
+            save_policy(policy, tmp_path / "mf")
 
 
 def test_the_card_says_what_is_known(stored, network):
@@ -109,7 +226,9 @@ def test_a_card_of_impossible_values_is_refused(stored, field, value):
         load_policy(stored)
 
 
-@pytest.mark.parametrize("name", ["parameters", "kind", "training", "results", "version", "sha256"])
+@pytest.mark.parametrize(
+    "name", ["parameters", "kind", "training", "results", "version", "sha256", "card_sha256"]
+)
 def test_a_card_that_lacks_something_is_refused(stored, name):
     card = json.loads(card_of(stored).read_text("utf-8"))
     del card[name]
@@ -118,12 +237,65 @@ def test_a_card_that_lacks_something_is_refused(stored, name):
         load_policy(stored)
 
 
+def sign(card: dict) -> bytes:
+    """Return a card as somebody writes it who computes its checksum, too."""
+    del card["card_sha256"]
+    digest = card_checksum(json.dumps(card).encode())
+    return json.dumps({**card, "card_sha256": digest}).encode()
+
+
 def test_a_card_of_another_policys_parameters_is_refused(stored):
-    card = json.loads(card_of(stored).read_text("utf-8"))
+    card = json.loads(card_of(stored).read_bytes())
     card["parameters"]["buffer_size"] = 3
     card_of(stored).write_text(json.dumps(card), "utf-8")
+    with pytest.raises(InvalidInput, match="policy must be described by the card that was written"):
+        load_policy(stored)
+    card_of(stored).write_bytes(sign(card))
     with pytest.raises(InvalidInput, match="weights must be"):
         load_policy(stored)
+
+
+def test_a_card_may_be_laid_out_anew(stored, network):
+    card = json.loads(card_of(stored).read_bytes())
+    card_of(stored).write_text(json.dumps(card, indent=7).replace("\n", "\r\n"), "utf-8")
+    assert load_policy(stored) == network
+
+
+@pytest.mark.parametrize("kind", [ActionKind.SCORE])
+def test_no_flipped_bit_of_a_card_passes(stored):
+    content = card_of(stored).read_bytes()
+    for position in range(len(content)):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << position % 8
+        card_of(stored).write_bytes(bytes(damaged))
+        with pytest.raises(InvalidInput, match="policy must"):
+            load_card(stored)
+
+
+@pytest.mark.parametrize("opened", [b"[", b'{"parameters":', b'{"training": [', b"[{}, "])
+def test_a_deeply_nested_card_is_refused(stored, opened):
+    card_of(stored).write_bytes(opened * 100_000)
+    for load in (load_policy, load_card):
+        with pytest.raises(InvalidInput, match="policy must have a readable card"):
+            load(stored)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("training", 3), ("results", "none"), ("sha256", None), ("parameters", []), ("kind", [])],
+)
+def test_a_signed_card_of_other_kinds_of_values_is_refused(stored, field, value):
+    card = json.loads(card_of(stored).read_bytes())
+    card_of(stored).write_bytes(sign({**card, field: value}))
+    with pytest.raises(InvalidInput, match="policy must"):
+        load_policy(stored)
+
+
+@pytest.mark.parametrize("path", NO_PATHS, ids=repr)
+def test_what_is_no_path_is_refused(path, network):
+    for use in (load_policy, load_card, lambda path: save_policy(network, path)):
+        with pytest.raises(InvalidInput, match="policy must be the path of a file"):
+            use(path)
 
 
 @pytest.mark.parametrize("suffix", [".safetensors", ".json"])
