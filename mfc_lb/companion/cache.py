@@ -34,7 +34,8 @@ class Job:
     book : Book
         The book that it belongs to.
     cache : Path
-        Folder of kept runs, one for each notebook and set of parameters.
+        Folder of kept runs, one for each notebook and set of parameters. Runs that the book's own
+        build has kept are used, too.
     """
 
     notebook: Notebook
@@ -45,8 +46,12 @@ class Job:
     @property
     def folder(self) -> Path:
         """Where the run is kept."""
+        return self.cache / self._name
+
+    @property
+    def _name(self) -> str:
         given = _digest([json.dumps(dict(self.parameters), sort_keys=True).encode()])
-        return self.cache / f"{self.notebook.name}-{given[:12]}"
+        return f"{self.notebook.name}-{given[:12]}"
 
     @cached_property
     def key(self) -> str:
@@ -58,11 +63,13 @@ class Job:
 
         Its values are compared again, since what is expected of them may have changed.
         """
-        key, kept = self.key, self.folder / KEY_FILE
-        if not kept.is_file() or kept.read_text("utf-8") != key:
-            return None
-        check_values(self.notebook, self.parameters, self.folder, self.book)
-        return Run(self.notebook.name, self.folder)
+        key = self.key  # the first look, even if nothing is kept
+        for folder in (self.folder, self.book.runs / self._name):
+            kept = folder / KEY_FILE
+            if kept.is_file() and kept.read_text("utf-8") == key:
+                check_values(self.notebook, self.parameters, folder, self.book)
+                return Run(self.notebook.name, folder)
+        return None
 
     def run(self, scratch: Path) -> Run:
         """Run the notebook in a folder beside the cache, and keep the run unless it fails."""
