@@ -165,6 +165,18 @@ def test_a_second_build_runs_nothing_and_gives_the_same_bytes(built, monkeypatch
     assert [name for name in first | second if first.get(name) != second.get(name)] == []
 
 
+def test_what_is_written_elsewhere_leaves_the_checkout_as_it_is(built, monkeypatch, tmp_path):
+    before = sorted((path, path.stat().st_mtime_ns) for path in built.root.rglob("*"))
+    given = {"delta_t": 3.5}
+    make_figure("decay", "svg", given, tmp_path / "decay.svg", built)
+    build_page("finite_system", {}, tmp_path / "page", built)
+    build_book("paper", tmp_path / "book", built)
+    monkeypatch.setattr("mfc_lb.companion.cache.execute", None)  # the kept runs are used
+    make_figure("decay", "csv", given, tmp_path / "decay.csv", built)
+    after = sorted((path, path.stat().st_mtime_ns) for path in built.root.rglob("*"))
+    assert after == before
+
+
 def test_nothing_is_left_beside_the_pages(built):
     assert {path.name for path in built.build.iterdir()} == {"html", "run-report.json", "runs"}
 
