@@ -34,14 +34,16 @@ class Job:
     book : Book
         The book that it belongs to.
     cache : Path
-        Folder of kept runs, one for each notebook and set of parameters. Runs that the book's own
-        build has kept are used, too.
+        Folder of kept runs, one for each notebook and set of parameters.
+    others : Path, optional
+        Another one, whose runs are used but which nothing is added to.
     """
 
     notebook: Notebook
     parameters: Mapping[str, Value]
     book: Book
     cache: Path
+    others: Path | None = None
 
     @property
     def folder(self) -> Path:
@@ -64,7 +66,8 @@ class Job:
         Its values are compared again, since what is expected of them may have changed.
         """
         key = self.key  # the first look, even if nothing is kept
-        for folder in (self.folder, self.book.runs / self._name):
+        for cache in filter(None, (self.cache, self.others)):
+            folder = cache / self._name
             kept = folder / KEY_FILE
             if kept.is_file() and kept.read_text("utf-8") == key:
                 check_values(self.notebook, self.parameters, folder, self.book)

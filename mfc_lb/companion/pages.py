@@ -69,9 +69,9 @@ def build_book(
         find_browser()
     notebooks = check_book(book)
     output = output or book.build / "html"
-    cache = cache or book.runs_for(output)
+    caches = (cache, None) if cache else (book.runs_for(output), book.runs)
     given = [notebook.convert({"size": size}) for notebook in notebooks]
-    jobs = [Job(*pair, book, cache) for pair in zip(notebooks, given, strict=True)]
+    jobs = [Job(*pair, book, *caches) for pair in zip(notebooks, given, strict=True)]
     with replacing(output) as folder, TemporaryDirectory() as scratch:
         kept = [job.kept() for job in jobs]
         runs = _complete(jobs, kept)

@@ -90,10 +90,8 @@ def load(name: str, size: str = "quick", *, processes: int = -1) -> "pd.DataFram
         stored = StoredResult(committed_results_folder(), experiment, size)
     usable = {State.CURRENT, State.OTHER_CODE} if size == "paper" else {State.CURRENT}
     if stored.state not in usable:
-        command = f"python -m mfc_lb.experiments run {name} --size paper"
-        require(
-            size != "paper", stored.name, str(stored.state), f"stored (compute it with {command})"
-        )
+        allowed = f"stored (compute it with python -m mfc_lb.experiments run {name} --size paper)"
+        require(size != "paper", stored.name, str(stored.state), allowed)
         stored = run(experiment, size, computed_results_folder(), processes=processes)
     return stored.read()
 
