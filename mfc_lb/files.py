@@ -3,10 +3,15 @@
 import hashlib
 import json
 import os
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from mfc_lb.errors import require
+
+#: Names a folder that takes the place of the user's cache.
+CACHE_VARIABLE = "MFC_LB_CACHE"
 
 
 def as_path(field: str, path: object) -> Path:
@@ -17,6 +22,27 @@ def as_path(field: str, path: object) -> Path:
     fits = fits and not set(map(ord, str(named))) & {0, *range(0xD800, 0xDC80)}
     require(fits, field, path, "the path of a file")
     return Path(str(named))
+
+
+def user_cache() -> Path:
+    """Return the user's folder for what can be made again, one for each copy of this library.
+
+    Returns
+    -------
+    Path
+        ``$MFC_LB_CACHE`` if set, else a folder in the user's cache, or, where that cannot be
+        written, in the folder for temporary files.
+    """
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named)
+    copy = sha256(str(Path(__file__).resolve().parent).encode())[:12]
+    with suppress(OSError, RuntimeError):  # not writable, or the user has no home
+        usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mfc_lb" / copy
+        usual.mkdir(parents=True, exist_ok=True)
+        if os.access(usual, os.W_OK):
+            return usual
+    return Path(tempfile.gettempdir()) / f"mfc_lb-{os.getuid()}" / copy
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -1,8 +1,10 @@
 """A command that fails is never overlooked: not in a pipe, not in the middle of a step."""
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,5 +37,21 @@ def test_a_failure_anywhere_in_the_script_of_ci_ends_it(command):
 )
 def test_a_step_of_a_workflow_is_one_command(path):
     jobs = yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
-    commands = [step["run"] for job in jobs for step in job["steps"] if "run" in step]
+    commands = [step["run"] for job in jobs for step in job.get("steps", ()) if "run" in step]
     assert [command for command in commands if re.search(r"[|;&\n]", command.strip())] == []
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("true", {"error": 1}), ("", {"skipped": 1})])
+def test_where_a_browser_is_missing_ci_is_told(ci, outcome):
+    """The tests that open pages are skipped on a developer's machine only."""
+    opens_a_page = "tests/book/test_browser.py::test_a_sound_page_has_no_fault"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", opens_a_page],
+        cwd=ROOT,
+        env=os.environ | {"CI": ci, "PATH": ""},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    counted = re.findall(r"(\d+) (\w+)", done.stdout.splitlines()[-1].partition(" in ")[0])
+    assert {word: int(number) for number, word in counted} == outcome

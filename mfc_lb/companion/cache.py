@@ -35,18 +35,25 @@ class Job:
         The book that it belongs to.
     cache : Path
         Folder of kept runs, one for each notebook and set of parameters.
+    others : Path, optional
+        Another one, whose runs are used but which nothing is added to.
     """
 
     notebook: Notebook
     parameters: Mapping[str, Value]
     book: Book
     cache: Path
+    others: Path | None = None
 
     @property
     def folder(self) -> Path:
         """Where the run is kept."""
+        return self.cache / self._name
+
+    @property
+    def _name(self) -> str:
         given = _digest([json.dumps(dict(self.parameters), sort_keys=True).encode()])
-        return self.cache / f"{self.notebook.name}-{given[:12]}"
+        return f"{self.notebook.name}-{given[:12]}"
 
     @cached_property
     def key(self) -> str:
@@ -58,11 +65,14 @@ class Job:
 
         Its values are compared again, since what is expected of them may have changed.
         """
-        key, kept = self.key, self.folder / KEY_FILE
-        if not kept.is_file() or kept.read_text("utf-8") != key:
-            return None
-        check_values(self.notebook, self.parameters, self.folder, self.book)
-        return Run(self.notebook.name, self.folder)
+        key = self.key  # the first look, even if nothing is kept
+        for cache in filter(None, (self.cache, self.others)):
+            folder = cache / self._name
+            kept = folder / KEY_FILE
+            if kept.is_file() and kept.read_text("utf-8") == key:
+                check_values(self.notebook, self.parameters, folder, self.book)
+                return Run(self.notebook.name, folder)
+        return None
 
     def run(self, scratch: Path) -> Run:
         """Run the notebook in a folder beside the cache, and keep the run unless it fails."""

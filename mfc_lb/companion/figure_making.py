@@ -48,7 +48,7 @@ def make_figure(
     figure = find_figure(identifier, book)
     run_parameters = figure.run_parameters(parameters)
     _require_writable(output, suffix)
-    run = _run(Job(figure.notebook, run_parameters, book, book.build / "runs"))
+    run = _run(Job(figure.notebook, run_parameters, book, book.runs_for(output), book.runs))
     write_whole(output, _content(figure, suffix, run, book))
 
 

@@ -1,7 +1,7 @@
 """Folders that appear whole or not at all."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -66,6 +66,26 @@ def beside(output: Path) -> Iterator[Path]:
         raise InvalidInput(f"output cannot be written: {error}") from None
     with temporary as name:
         yield Path(name)
+
+
+def copy_contents(
+    source: Path, target: Path, left_out: Callable[[str], bool] = lambda _: False
+) -> None:
+    """Copy a folder's content without its modes: a read-only one has to be built upon, too.
+
+    Parameters
+    ----------
+    source, target : Path
+        Folders; the target may be there already.
+    left_out : callable
+        Says of the name of a file or folder, at any depth, whether it is left out.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    for path in source.iterdir():
+        if path.is_dir() and not left_out(path.name):
+            copy_contents(path, target / path.name, left_out)
+        elif not left_out(path.name):
+            shutil.copyfile(path, target / path.name)
 
 
 def _require_replaceable(output: Path) -> None:

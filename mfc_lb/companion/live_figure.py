@@ -7,10 +7,10 @@ a server, so its data come as a script, which browsers load in both cases. None 
 
 import base64
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
+from mfc_lb.companion.folders import copy_contents
 from mfc_lb.companion.location import Book
 from mfc_lb.files import write_whole
 from mfc_lb.learning import load_policy
@@ -34,7 +34,7 @@ def write_live_figure(book: Book, folder: Path) -> None:
         Where finished pages find them: in its subfolder ``explore``.
     """
     if (book.sources / f"{NAME}.md").is_file():
-        shutil.copytree(book.sources / NAME, folder / NAME)
+        copy_contents(book.sources / NAME, folder / NAME)
         content = json.dumps(live_data(book), indent=1, ensure_ascii=False)
         write_whole(folder / NAME / DATA_FILE, f"window.mfcLbData = {content};\n".encode())
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import mfc_lb
 from mfc_lb.companion.repository import Repository
 from mfc_lb.errors import InvalidInput
+from mfc_lb.files import user_cache
 
 LIBRARY = Path(mfc_lb.__file__).resolve().parent
 
@@ -49,6 +50,19 @@ class Book:
     def build(self) -> Path:
         """Folder for everything that can be made again."""
         return self.root / "_build"
+
+    @property
+    def runs(self) -> Path:
+        """Folder of finished runs."""
+        return self.build / "runs"
+
+    def runs_for(self, output: Path) -> Path:
+        """Return where runs for an output are kept: the user's cache if that is elsewhere.
+
+        What is written elsewhere leaves the repository as it is, which may be read-only.
+        """
+        inside = output.absolute().is_relative_to(self.root.absolute())
+        return self.runs if inside else user_cache() / "runs"
 
 
 def find_book(start: Path | None = None) -> Book:

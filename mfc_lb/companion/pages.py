@@ -46,7 +46,7 @@ def build_book(
         The book; by default the one of this checkout.
     cache : Path, optional
         Folder of finished runs, which are used again as long as nothing that they depend on has
-        changed; by default ``_build/runs``.
+        changed; by default that of `Book.runs_for`.
     pdf : bool
         Whether the pages come with a PDF of the whole book, ``book.pdf``, and links to it.
 
@@ -68,10 +68,10 @@ def build_book(
     if pdf:
         find_browser()
     notebooks = check_book(book)
-    cache = cache or book.build / "runs"
-    given = [notebook.convert({"size": size}) for notebook in notebooks]
-    jobs = [Job(*pair, book, cache) for pair in zip(notebooks, given, strict=True)]
     output = output or book.build / "html"
+    caches = (cache, None) if cache else (book.runs_for(output), book.runs)
+    given = [notebook.convert({"size": size}) for notebook in notebooks]
+    jobs = [Job(*pair, book, *caches) for pair in zip(notebooks, given, strict=True)]
     with replacing(output) as folder, TemporaryDirectory() as scratch:
         kept = [job.kept() for job in jobs]
         runs = _complete(jobs, kept)

@@ -13,6 +13,7 @@ from mfc_lb.companion.errors import CompanionError
 from mfc_lb.companion.execution import Run
 from mfc_lb.companion.expected import read_expected
 from mfc_lb.companion.figures import list_figures
+from mfc_lb.companion.folders import copy_contents
 from mfc_lb.companion.live_figure import write_live_figure
 from mfc_lb.companion.location import Book
 from mfc_lb.companion.notebooks import load, read_prose
@@ -39,7 +40,7 @@ def stage_book(book: Book, runs: Iterable[Run], folder: Path) -> None:
     _stage(book, runs, toc, folder)
     for page in pages:
         if page.suffix == ".md":
-            shutil.copy(page, folder)
+            shutil.copyfile(page, folder / page.name)
     write_live_figure(book, folder / EXTRA_FOLDER)
     cards, titles = _publish(book, runs, folder), _titles(pages)
     write_thumbnails(folder / EXTRA_FOLDER / FIGURES_FOLDER, folder / EXTRA_FOLDER)
@@ -69,19 +70,18 @@ def stage_page(book: Book, run: Run, size: str, folder: Path) -> None:
 
 def _stage(book: Book, runs: tuple[Run, ...], toc: dict[str, Any], folder: Path) -> None:
     """Copy all but the pages themselves, then the executed notebooks."""
-    shutil.copytree(book.sources, folder, dirs_exist_ok=True, ignore=_pages_and_leftovers)
+    copy_contents(book.sources, folder, _is_page_or_leftover)
     for run in runs:
-        shutil.copy(run.path, folder)
+        shutil.copyfile(run.path, folder / run.path.name)
     (folder / EXTRA_FOLDER).mkdir(exist_ok=True)
     _write_yaml(read_config(book), folder / book.config.name)
     _write_yaml(toc, folder / book.toc.name)
 
 
-def _pages_and_leftovers(folder: str, names: list[str]) -> list[str]:
-    """Name what is not copied: pages, which are staged one by one, and what others left."""
-    del folder
+def _is_page_or_leftover(name: str) -> bool:
+    """Say what is not copied: pages, which are staged one by one, and what others left."""
     left_out = {"expected", "_build", "__pycache__", ".ipynb_checkpoints"}
-    return [name for name in names if name in left_out or name.endswith((".ipynb", ".md"))]
+    return name in left_out or name.endswith((".ipynb", ".md"))
 
 
 def _write_yaml(content: dict[str, Any], path: Path) -> None:
@@ -116,7 +116,7 @@ def _publish(book: Book, runs: tuple[Run, ...], folder: Path) -> tuple[dict[str,
     target = folder / EXTRA_FOLDER / FIGURES_FOLDER
     for run in runs:
         if run.figures:
-            shutil.copytree(run.folder / FIGURES_FOLDER, target, dirs_exist_ok=True)
+            copy_contents(run.folder / FIGURES_FOLDER, target)
     cards = tuple(card for run in runs for card in make_cards(book, figures, run))
     for card in cards:
         write_json(target / f"{card['identifier']}.json", card)

@@ -18,7 +18,11 @@ from mfc_lb.experiments import (
     trajectories,
 )
 from mfc_lb.experiments.experiment import Experiment
-from mfc_lb.experiments.folders import committed_results_folder, results_folder
+from mfc_lb.experiments.folders import (
+    committed_results_folder,
+    computed_results_folder,
+    results_folder,
+)
 from mfc_lb.experiments.runner import run
 from mfc_lb.experiments.storage import State, StoredResult
 
@@ -67,13 +71,15 @@ def load(name: str, size: str = "quick", *, processes: int = -1) -> "pd.DataFram
     Raises
     ------
     InvalidInput
-        If the name or the size is unknown, or the "paper" size is not stored.
+        If the name or the size is unknown, the "paper" size is not stored, or a learned policy
+        that the table depends on is not.
 
     Notes
     -----
     A stored table is used if its checksum, parameters and seed are right, and the code that it
-    depends on is unchanged. Then the "quick" size is computed; the "paper" size, which takes
-    minutes, only on request. Other code alone does not make it stale: `python -m
+    depends on is unchanged. Else the "quick" size is computed, and kept in ``$MFC_LB_RESULTS`` or
+    the user's cache, never in the checkout; the "paper" size, which takes minutes, is computed only
+    on request. Other code alone does not make it stale: `python -m
     mfc_lb.experiments reproduce` is the judge of that. A table of the "paper" size that is not in
     ``$MFC_LB_RESULTS`` is the one that comes with the checkout.
     """
@@ -84,9 +90,9 @@ def load(name: str, size: str = "quick", *, processes: int = -1) -> "pd.DataFram
         stored = StoredResult(committed_results_folder(), experiment, size)
     usable = {State.CURRENT, State.OTHER_CODE} if size == "paper" else {State.CURRENT}
     if stored.state not in usable:
-        command = f"python -m mfc_lb.experiments run {name} --size paper"
-        require(size != "paper", stored.name, stored.state, f"stored (compute it with {command})")
-        stored = run(experiment, size, results_folder(), processes=processes)
+        allowed = f"stored (compute it with python -m mfc_lb.experiments run {name} --size paper)"
+        require(size != "paper", stored.name, str(stored.state), allowed)
+        stored = run(experiment, size, computed_results_folder(), processes=processes)
     return stored.read()
 
 

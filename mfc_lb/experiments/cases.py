@@ -1,7 +1,7 @@
 """The cases that experiments compare: one baseline policy in one system at one delay."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfc_lb import systems
+from mfc_lb.errors import require
 from mfc_lb.experiments.experiment import Cell, Row, cell_seed, exactly
 from mfc_lb.experiments.folders import policies_folder
 from mfc_lb.files import sha256
@@ -200,10 +201,29 @@ def policy_path(delta_t: float) -> Path:
     return policies_folder() / f"mf-dt{delta_t:g}.safetensors"
 
 
-def policy_digests(delta_ts: Sequence[float]) -> dict[str, dict[str, str]]:
-    """Return the digests of the learned policies on which a result depends, for its manifest."""
-    paths = map(policy_path, delta_ts)
-    return {"policies": {path.stem: sha256(path.read_bytes()) for path in paths if path.exists()}}
+def policy_digests(delta_ts: Sequence[float]) -> dict[str, dict[str, str | None]]:
+    """Return the digests of the learned policies on which a result depends, for its manifest.
+
+    Of a policy that is not stored, it is None; see `require_policies`.
+    """
+    return {"policies": {path.stem: _digest(path) for path in map(policy_path, delta_ts)}}
+
+
+def _digest(path: Path) -> str | None:
+    return sha256(path.read_bytes()) if path.is_file() else None
+
+
+def require_policies(digests: Mapping[str, str | None]) -> None:
+    """Refuse, before anything is computed, that a learned policy is not stored.
+
+    Parameters
+    ----------
+    digests : mapping from str to str or None
+        Of `policy_digests`.
+    """
+    missing = ", ".join(name for name, digest in digests.items() if digest is None)
+    where = f"in {policies_folder()} (a checkout of the repository has them)"
+    require(not missing, "learned policies", f"no {missing}", where)
 
 
 @cache

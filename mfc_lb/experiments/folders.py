@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import mfc_lb
+from mfc_lb.files import user_cache
 
 #: Names a folder that takes the place of ``data/results``.
 RESULTS_VARIABLE = "MFC_LB_RESULTS"
@@ -22,6 +23,12 @@ def results_folder() -> Path:
     """
     named = os.environ.get(RESULTS_VARIABLE)
     return Path(named) if named else committed_results_folder()
+
+
+def computed_results_folder() -> Path:
+    """Return where `load` keeps what it computes: ``$MFC_LB_RESULTS``, or the user's cache."""
+    named = os.environ.get(RESULTS_VARIABLE)
+    return Path(named) if named else user_cache() / "results"
 
 
 def committed_results_folder() -> Path:

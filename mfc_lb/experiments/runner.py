@@ -25,6 +25,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from mfc_lb.errors import InvalidInput, check_int
+from mfc_lb.experiments.cases import require_policies
 from mfc_lb.experiments.circumstances import circumstances
 from mfc_lb.experiments.experiment import Cell, Experiment, Result
 from mfc_lb.experiments.storage import State, StoredResult, inputs, read_json, write_json
@@ -68,12 +69,13 @@ def run(
     Raises
     ------
     InvalidInput
-        If the size is unknown, `processes` is not positive, `folder` cannot be written, no
-        scheduler answers, or its workers have other code, packages or data.
+        If the size is unknown, a learned policy is not stored, `processes` is not positive,
+        `folder` cannot be written, no scheduler answers, or its workers have other code, packages
+        or data.
     ConnectionError
         If the cluster is lost. The finished cells are kept.
     """
-    experiment.size(size)
+    require_policies(experiment.data(experiment.size(size)).get("policies", {}))
     num_processes = check_processes(processes, dask)
     stored = StoredResult(folder, experiment, size)
     # Another process may be at the same work: whoever comes second waits and then finds it done.

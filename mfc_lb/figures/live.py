@@ -162,7 +162,7 @@ def score_match(table: "pd.DataFrame") -> "Figure":
 
 @styled
 def live_beside_stored(live: "pd.DataFrame", stored: "pd.DataFrame") -> "Figure":
-    """Show a case of one's own beside the stored drops of the nearest size.
+    """Show a case of one's own beside the stored drops of its size, or else of the mean field.
 
     Parameters
     ----------
@@ -174,14 +174,16 @@ def live_beside_stored(live: "pd.DataFrame", stored: "pd.DataFrame") -> "Figure"
     Returns
     -------
     Figure
-        Stored drops against the delay as lines with 95 % bands, at the number of queues nearest to
-        the live one; the live case as large hollow markers with 95 % bars.
+        Stored drops against the delay as lines with 95 % bands, at the live number of queues if
+        that is stored, else of the mean field; the live case as large hollow markers with 95 %
+        bars.
     """
     case = live[(live.reference == "none") & (live.system == "finite")]
-    lines = stored[(stored.reference == "none") & (stored.routing == case.routing.iloc[0])]
-    num_queues = case.num_queues.iloc[0]
-    nearest = min(lines.num_queues.unique(), key=lambda size: abs(math.log(size / num_queues)))
-    lines = lines[lines.num_queues == nearest]
+    num_queues, routing = case.num_queues.iloc[0], case.routing.iloc[0]
+    stored = stored[stored.reference == "none"]
+    lines = stored[(stored.num_queues == num_queues) & (stored.routing == routing)]
+    if lines.empty:
+        lines = stored[stored.system == "mean_field"]
     figure, axes = new_figure(3.5)
     policies = (RND, JSQ, SOFTMIN)
     for number, policy in enumerate(policies):
@@ -189,11 +191,16 @@ def live_beside_stored(live: "pd.DataFrame", stored: "pd.DataFrame") -> "Figure"
         _draw_case(axes[0, 0], lines[lines.policy == policy], case[case.policy == policy], shift)
     axes[0, 0].set(xlabel=DELAY_LABEL, ylabel=DROPS_LABEL, ylim=(0, None))
     axes[0, 0].set_title(
-        f"N = M², {routing_text(case.routing.iloc[0])}; lines: M = {nearest:g}, "
-        f"{runs_text(lines)};\nmarkers: M = {num_queues:g}, {runs_text(case)}"
+        f"lines: {_stored_text(lines)};\n"
+        f"markers: M = {num_queues:g}, N = M², {routing_text(routing)}, {runs_text(case)}"
     )
     legend_above(figure, [policy_handle(policy) for policy in policies])
     return figure
+
+
+def _stored_text(rows: "pd.DataFrame") -> str:
+    size = rows.num_queues.iloc[0]
+    return f"M = {size:g}, {runs_text(rows)}" if math.isfinite(size) else "the mean field"
 
 
 def _draw_case(axes: Any, line: "pd.DataFrame", case: "pd.DataFrame", shift: float) -> None:

@@ -3,9 +3,9 @@
 import pytest
 from PIL import Image
 
-from tests.book.browser import CHROMIUM, HEAVIEST, NO_CHROMIUM, chromium, faults
+from tests.book.browser import HEAVIEST, chromium, faults, needs_chromium
 
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+pytestmark = needs_chromium
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><title>A page</title>

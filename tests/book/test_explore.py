@@ -17,10 +17,10 @@ from mfc_lb import (
     softmin,
 )
 from mfc_lb.systems.queue import extended_rate_matrix
-from tests.book.browser import CHROMIUM, NO_CHROMIUM
+from tests.book.browser import needs_chromium
 from tests.book.explore_page import PAPER
 
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+pytestmark = needs_chromium
 
 SETTINGS = [
     {"dt": 0.5},

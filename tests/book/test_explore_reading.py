@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.book.browser import CHROMIUM, NARROW, NO_CHROMIUM, WIDE
+from tests.book.browser import NARROW, WIDE, needs_chromium
 
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+pytestmark = needs_chromium
 
 
 def test_the_keyboard_moves_every_slider_by_a_step(opened):

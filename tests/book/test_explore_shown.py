@@ -9,7 +9,7 @@ import pytest
 
 from mfc_lb import ArrivalProcess
 from mfc_lb.figures.style import look
-from tests.book.browser import CHROMIUM, NARROW, NO_CHROMIUM, WIDE, chromium
+from tests.book.browser import NARROW, WIDE, chromium, needs_chromium
 from tests.book.explore_page import (
     FILLINGS,
     PERCENT,
@@ -27,7 +27,7 @@ from tests.book.explore_page import (
 )
 from tests.book.live_page import open_page, write_page
 
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+pytestmark = needs_chromium
 
 # An address of the page, and a screen's width.
 SETTINGS = [

@@ -40,7 +40,7 @@ def run(tree: Path, name: str, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a notebook of the copy as a reader does."""
     command = [sys.executable, "-c", RUN, "notebook", "run", name, *words]
     outside = {key: value for key, value in os.environ.items() if key != "MFC_LB_RESULTS"}
-    environment = outside | {"PYTHONPATH": str(tree)}
+    environment = outside | {"PYTHONPATH": str(tree), "MFC_LB_CACHE": str(tree / "cache")}
     return subprocess.run(
         command, cwd=tree, env=environment, check=False, capture_output=True, text=True
     )

@@ -1,7 +1,6 @@
 """The built book, as its readers open it: from files, in a browser."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -15,16 +14,7 @@ from pypdf import PdfReader
 from mfc_lb import ConstantPolicy, MeanFieldSystem, SystemParameters, join_shortest_queue
 from mfc_lb.companion import list_figures
 from mfc_lb.companion.settings import read_toc
-from tests.book.browser import (
-    CHROMIUM,
-    NARROW,
-    NO_CHROMIUM,
-    chromium,
-    faults,
-    listen,
-    resize,
-    too_wide,
-)
+from tests.book.browser import NARROW, chromium, faults, listen, needs_chromium, resize, too_wide
 from tests.book.cards import card_faults
 
 LOADED = re.compile(r'<(?:script|img|iframe|source)\b[^>]*\bsrc="(?:https?:)?//[^"]*"')
@@ -55,11 +45,7 @@ def test_every_figure_has_a_card_that_is_true(book, pages):
     assert list(card_faults(pages, book)) == []
 
 
-def test_ci_has_a_browser():
-    assert CHROMIUM or not os.environ.get("CI")
-
-
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 def test_every_page_opens_without_a_fault(pages):
     paths = [path for path in sorted(pages.glob("*.html")) if path.stem != "index"]
     with chromium() as browser:
@@ -76,7 +62,7 @@ WORK = """() => {
 }"""
 
 
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 @pytest.mark.parametrize("name", ["introduction", "explore"])
 def test_scripts_take_less_than_two_seconds_of_a_slow_processor(pages, name):
     with chromium() as browser:
@@ -90,7 +76,7 @@ def test_scripts_take_less_than_two_seconds_of_a_slow_processor(pages, name):
         assert 0 < scripts < 2 * page.evaluate(WORK)[0]
 
 
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 def test_the_search_finds_figures_by_words_of_their_captions(pages):
     with chromium() as browser:
         page = browser.new_page()
@@ -110,7 +96,7 @@ def read_json(path):
     return json.loads(path.read_text("utf-8"))
 
 
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 def test_a_keyboard_reaches_the_text_the_search_the_modes_the_menu_and_wide_boxes(pages):
     with chromium() as browser:
         page = browser.new_page()
@@ -143,7 +129,7 @@ def press_tab(page):
 FOCUS = "document.activeElement.className"
 
 
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 @pytest.mark.parametrize("width", [NARROW, 1280])
 def test_the_search_keeps_the_focus_while_it_is_open_and_gives_it_back(pages, width):
     with chromium() as browser:
@@ -170,7 +156,7 @@ CUT = """parts => [...document.querySelectorAll(parts)].filter(
 ).map(part => part.textContent)"""
 
 
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 @pytest.mark.parametrize("name", ["convergence", "explore", "api"])
 def test_nothing_is_cut_off_at_four_times_the_size_or_with_more_space(pages, name):
     with chromium() as browser:
@@ -183,7 +169,7 @@ def test_nothing_is_cut_off_at_four_times_the_size_or_with_more_space(pages, nam
                 assert [*too_wide(page, width), *page.evaluate(CUT, PARTS)] == [], (width, style)
 
 
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 def test_what_is_folded_on_a_dark_screen_is_printed_in_light_colours(pages):
     with chromium() as browser:
         page = browser.new_page()
@@ -204,7 +190,7 @@ def without_blanks(text):
     return "".join(text.split())
 
 
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 def test_on_paper_there_is_text_only_and_nothing_folded(pages):
     with chromium() as browser:
         page = browser.new_page()
@@ -227,7 +213,7 @@ def test_plain_papermill_runs_a_notebook_from_the_top_folder(book, tmp_path):
     assert '# Parameters\nsize = "quick"\n' in sources
 
 
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 def test_the_live_figure_computes_in_the_built_book(pages):
     parameters = SystemParameters(delta_t=5.0)
     levels = parameters.arrivals.sample_levels(100, np.random.default_rng(1))

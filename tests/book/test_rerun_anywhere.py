@@ -1,5 +1,7 @@
 """Notebooks elsewhere: the cell that installs the library, and Binder's files."""
 
+import ast
+import json
 import os
 import shutil
 import subprocess
@@ -7,20 +9,22 @@ import sys
 import sysconfig
 import tomllib
 import venv
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import distribution
 from pathlib import Path
+from threading import Thread
+from urllib.parse import quote
 
 import nbformat
 import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from packaging.version import Version
 
 from mfc_lb.companion.notebooks import load
 
 ROOT = Path(__file__).parents[2]
-CONDA_NAMES = {"pytorch": "torch"}
 #: Stands for pip: it writes down what it was asked for.
 RECORDER = '#!/bin/sh\nprintf "%s\\n" "$@" > "$(dirname "$0")/asked"\n'
 
@@ -45,8 +49,8 @@ def test_every_notebook_begins_with_the_same_cell_which_no_page_shows(install_ce
 
 
 def test_no_address_is_made_up(install_cell):
-    assert 'REPOSITORY = ""' in install_cell
-    assert "://" not in install_cell
+    assert 'ADDRESS = ""' in install_cell
+    assert "https://" not in install_cell
 
 
 def test_where_the_library_is_there_the_cell_does_nothing(install_cell, monkeypatch, capfd):
@@ -58,102 +62,136 @@ def test_where_the_library_is_there_the_cell_does_nothing(install_cell, monkeypa
     assert capfd.readouterr() == ("", "")
 
 
-def test_where_it_is_missing_the_cell_fetches_and_installs_it(install_cell, tmp_path):
-    """From an address that the reader gives, or that the repository's owner put in."""
-    origin = tmp_path / "origin"
-    (origin / "mfc_lb").mkdir(parents=True)
-    (origin / "mfc_lb" / "__init__.py").write_text("print('imported', __file__)\n")
-    git = ["git", "-C", str(origin), "-c", "user.name=A", "-c", "user.email=a@example.org"]
-    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "All"]):
-        subprocess.run([*git, *words], check=True)
-    address = origin.as_uri()
-    named = install_cell.replace('REPOSITORY = ""', f'REPOSITORY = "{address}"')
-    for number, (cell, answer) in enumerate(((install_cell, f"{address}\n"), (named, ""))):
-        folder = tmp_path / f"reader-{number}"
-        folder.mkdir()
-        pip = folder / "python"
-        pip.write_text(RECORDER)
-        pip.chmod(0o755)
-        program = f"import sys\nsys.executable = {str(pip)!r}\n{cell}\nimport mfc_lb\n"
-        # Isolated and without site-packages: the library is not there.
-        command = [sys.executable, "-I", "-S", "-c", program]
-        done = subprocess.run(
-            command, cwd=folder, input=answer, capture_output=True, text=True, check=True
-        )
-        clone = folder / "load-balancing"
-        assert done.stdout.endswith(f"imported {clone / 'mfc_lb' / '__init__.py'}\n")
-        asked = (folder / "asked").read_text().split()
-        assert asked[:2] == ["-m", "pip"]
-        assert asked[-2:] == [f"{clone}[train,cluster]", "matplotlib"]
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory) -> tuple[str, str]:
+    """The address of a repository, and its first commit, after which another one came."""
+    folder = tmp_path_factory.mktemp("origin")
+    git = ["git", "-C", str(folder), "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    (folder / "mfc_lb").mkdir()
+    for word in ("first", "second"):
+        (folder / "mfc_lb" / "__init__.py").write_text(f"print('the {word}', __file__)\n")
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "--quiet", "--message", word], check=True)
+    found = subprocess.run(
+        [*git, "rev-parse", "HEAD~1"], check=True, capture_output=True, text=True
+    )
+    return folder.as_uri(), found.stdout.strip()
+
+
+@pytest.fixture
+def colab(origin) -> Iterator[dict[str, str]]:
+    """The variables of a Colab on which the notebook of the first commit is open."""
+    opened = quote("{}/blob/{}/book/training.ipynb".format(*origin))
+    content = json.dumps([{"name": "training.ipynb", "path": f"fileId={opened}"}]).encode()
+
+    class Sessions(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Sessions) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        host, port = server.server_address
+        yield {"COLAB_JUPYTER_IP": host, "KMP_TARGET_PORT": str(port)}
+        server.shutdown()
+
+
+@pytest.mark.parametrize("way", ["asked", "given", "colab"])
+def test_where_it_is_missing_the_cell_installs_it_from_the_commit_of_its_page(
+    way, install_cell, origin, colab, tmp_path
+):
+    """The reader is asked again where an address names no commit."""
+    repository, commit = origin
+    opened = f"{repository}/blob/{commit}/book/training.ipynb"
+    answer = f"{repository}\n{opened}\n" if way == "asked" else ""
+    cell = install_cell.replace('ADDRESS = ""', f'ADDRESS = "{opened if way == "given" else ""}"')
+    pip = tmp_path / "python"
+    pip.write_text(RECORDER)
+    pip.chmod(0o755)
+    program = f"import sys\nsys.executable = {str(pip)!r}\n{cell}\nimport mfc_lb\n"
+    # Isolated and without site-packages: the library is not there.
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program],
+        cwd=tmp_path,
+        env=os.environ | (colab if way == "colab" else {}),
+        input=answer,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    checkout = tmp_path / "load-balancing"
+    assert done.stdout.endswith(f"the first {checkout / 'mfc_lb' / '__init__.py'}\n")
+    asked = (tmp_path / "asked").read_text().split()
+    assert asked[:2] == ["-m", "pip"]
+    assert asked[-2:] == [f"{checkout}[train,cluster]", "matplotlib"]
 
 
 # --- Binder -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def binder() -> dict[str, Version]:
-    """What Binder installs, with versions."""
+def binder() -> set[str]:
+    """The packages that Binder installs, besides what they require."""
     environment = yaml.safe_load((ROOT / "binder" / "environment.yml").read_text("utf-8"))
     *conda, pip = environment["dependencies"]
-    assert conda[:2] == ["python=3.11", "pip"]
-    return pins([*conda[2:], *pip["pip"]])
-
-
-def pins(lines: list[str]) -> dict[str, Version]:
-    pairs = (line.split("==") for line in lines)
-    return {
-        canonicalize_name(CONDA_NAMES.get(name, name)): Version(version) for name, version in pairs
-    }
-
-
-def test_binder_has_what_the_notebooks_need_at_the_locked_versions(binder):
+    assert conda == ["python=3.11", "pip"]
+    constraint, *packages, library = pip["pip"]
+    # Paths count from the folder of the file, which conda makes pip's working directory.
+    assert constraint == "--constraint ../requirements.lock"
+    assert library == "-e ..[train,cluster]"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
-    lines = [*project["dependencies"], *extras["train"], *extras["cluster"], *extras["book"]]
-    names = {canonicalize_name(Requirement(line).name) for line in lines} | {"setuptools"}
-    locked = pins((ROOT / "requirements.lock").read_text("utf-8").split())
-    assert binder == {name: locked[name] for name in names}
+    lines = [*packages, *project["dependencies"], *extras["train"], *extras["cluster"]]
+    return {canonicalize_name(Requirement(line).name) for line in lines}
 
 
-def test_binders_steps_give_an_environment_that_runs_a_notebook(binder, tmp_path):
-    """In a new virtual environment with those packages and what they require, and no others."""
+def test_binder_has_nothing_that_no_notebook_needs(binder):
+    others = {"sphinx", "jupyter-book", "papermill", "mini-racer", "pytest", "mypy", "dask"}
+    assert required(binder) & others == set()
+
+
+def test_binders_environment_runs_the_notebooks(binder, tmp_path):
+    """A new virtual environment with those packages and what they require, and no others."""
     checkout = copy_of_the_repository(tmp_path / "checkout")
     environment = tmp_path / "environment"
-    venv.create(environment, with_pip=True)
-    python = environment / "bin" / "python"
-    variables = {
-        name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
-    } | {"PATH": f"{environment / 'bin'}{os.pathsep}{os.environ['PATH']}"}
-
-    def run(*command: str, cwd: Path) -> str:
-        done = subprocess.run(
-            command, cwd=cwd, env=variables, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    # Some versions of Python bring an old one.
-    run(str(python), "-m", "pip", "uninstall", "--yes", "setuptools", cwd=tmp_path)
-    install(set(binder), environment)
-    with pytest.raises(AssertionError, match="No module named 'mfc_lb'"):
-        run(str(python), "-c", "import mfc_lb", cwd=tmp_path)
-    run("bash", "binder/postBuild", cwd=checkout)
-    where = run(str(python), "-c", "import mfc_lb; print(mfc_lb.__file__)", cwd=tmp_path)
-    assert where.strip() == str(checkout / "mfc_lb" / "__init__.py")
-    words = (
-        "-m",
-        "papermill",
-        "--no-progress-bar",
-        "mean_field.ipynb",
-        str(tmp_path / "out.ipynb"),
+    venv.create(environment)
+    install(binder, environment)
+    (packages,) = (environment / "lib").glob("python*/site-packages")
+    (packages / "checkout.pth").write_text(str(checkout))
+    mean_field = ROOT / "book" / "mean_field.ipynb"
+    cells = [cell.source for cell in load(mean_field).cells if cell.cell_type == "code"]
+    cells += sorted(imports(path) for path in (ROOT / "book").glob("*.ipynb"))
+    (tmp_path / "cells.json").write_text(json.dumps(cells))
+    program = (
+        "import json, sys; from IPython.core.interactiveshell import InteractiveShell as Shell\n"
+        "for cell in json.load(open(sys.argv[1])): Shell.instance().run_cell(cell).raise_error()"
     )
-    run(str(python), *words, cwd=checkout / "book")
-    cells = [cell for cell in load(tmp_path / "out.ipynb").cells if cell.cell_type == "code"]
-    assert all(cell.execution_count for cell in cells)
+    variables = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
+    subprocess.run(
+        [environment / "bin" / "python", "-c", program, str(tmp_path / "cells.json")],
+        cwd=checkout,
+        env=variables | {"IPYTHONDIR": str(tmp_path), "MPLBACKEND": "agg"},
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+
+
+def imports(path: Path) -> str:
+    """Return all that a notebook imports."""
+    sources = [cell.source for cell in load(path).cells if cell.cell_type == "code"]
+    nodes = ast.walk(ast.parse("\n".join(sources)))
+    return "\n".join(
+        ast.unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)
+    )
 
 
 def copy_of_the_repository(folder: Path) -> Path:
-    for name in ("mfc_lb", "book", "data", "binder"):
+    for name in ("mfc_lb", "book", "data"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)

@@ -30,10 +30,10 @@ def test_notebooks_hold_no_results(book):
         assert [cell.source for cell in cells if cell.outputs or cell.execution_count] == []
 
 
-def test_every_notebook_has_both_sizes_and_starts_quick(book):
+def test_every_notebook_has_both_sizes_and_starts_with_the_books(book):
     for notebook in list_notebooks(book):
         sizes = [parameter for parameter in notebook.parameters if parameter.name == "size"]
-        assert [(size.default, size.choices) for size in sizes] == [("quick", ("quick", "paper"))]
+        assert [(size.default, size.choices) for size in sizes] == [("paper", ("quick", "paper"))]
 
 
 def test_both_sizes_record_the_same_values(book):

@@ -29,10 +29,19 @@ def test_a_figure_is_shown_with_what_its_notebook_says(call):
 
 @pytest.mark.parametrize("style", ["bibtex", "text"])
 def test_a_citation_is_that_of_the_card(style, call):
-    done = call("figure", "cite", "drops-by-delay", "--style", style, "-p", "size=paper")
-    expected = companion.find_figure("drops-by-delay").cite({"size": "paper"})
+    done = call("figure", "cite", "drops-by-delay", "--style", style, "-p", "size=quick")
+    expected = companion.find_figure("drops-by-delay").cite({"size": "quick"})
     assert done.output == expected[style] + "\n"
-    assert "size=paper" in done.output
+    assert "size=quick" in done.output
+
+
+def test_without_a_size_a_figure_is_the_books(call):
+    """Made, cited and shown as on the book's page, which says nothing of a size."""
+    for found in companion.list_figures():
+        assert found.run_parameters({}) == {"size": "paper"}
+        assert found.cite({}) == found.cite({"size": "paper"})
+        assert found.command({"size": "paper"}) == f"mfc-lb figure make {found.identifier}"
+    assert "size = paper" in call("figure", "show", "drops-by-delay").output
 
 
 def test_bibtex_is_the_usual_style(call):

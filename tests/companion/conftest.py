@@ -11,6 +11,14 @@ import pytest
 from mfc_lb.companion import Book
 
 
+@pytest.fixture(autouse=True)
+def cache(monkeypatch, tmp_path_factory) -> Path:
+    """Return an empty folder of kept runs, which takes the place of the user's."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("MFC_LB_CACHE", str(folder))
+    return folder
+
+
 @pytest.fixture
 def book(tmp_path: Path) -> Book:
     """Return a book without notebooks."""

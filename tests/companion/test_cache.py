@@ -47,6 +47,17 @@ def use(book, runs, tmp_path_factory):  # noqa: ARG001
     return used
 
 
+def test_a_run_that_is_kept_elsewhere_is_used_but_only_if_that_is_asked_for(use, runs, book):
+    use()
+    page = find_notebook("page", book)
+    given, other = page.convert({}), book.root / "other"
+    assert cache.Job(page, given, book, other).kept() is None
+    kept = cache.Job(page, given, book, other, book.root / "runs").kept()
+    assert kept is not None
+    assert kept.folder.parent == book.root / "runs"
+    assert (len(runs), other.exists()) == (1, False)
+
+
 def test_an_unchanged_notebook_runs_once(use, runs):
     assert use(size="quick").values == use(size="quick").values
     assert len(runs) == 1

@@ -9,7 +9,7 @@ import pytest
 from sphinx.search.en import SearchEnglish
 
 from mfc_lb.companion.figure_search import index_figures
-from tests.book.browser import CHROMIUM, NO_CHROMIUM, chromium
+from tests.book.browser import chromium, needs_chromium
 
 ROOT = Path(__file__).parents[2]
 FIGURE = """<figure class="align-default" id="fig-a"><img alt="a" src="_images/a.webp" />
@@ -79,7 +79,7 @@ def search(tmp_path_factory):
         yield found
 
 
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 @pytest.mark.parametrize(
     ("query", "numbers"),
     [

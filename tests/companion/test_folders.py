@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mfc_lb import InvalidInput
-from mfc_lb.companion.folders import replacing
+from mfc_lb.companion.folders import copy_contents, replacing
 
 
 def fill(output, text):
@@ -67,3 +67,17 @@ def test_a_file_is_refused(tmp_path):
 def test_a_place_where_nothing_can_be_written_is_refused():
     with pytest.raises(InvalidInput, match="output cannot be written"):
         fill(Path("/proc/html"), "new")
+
+
+def test_what_is_copied_from_a_read_only_folder_can_be_written(tmp_path):
+    deep = tmp_path / "source" / "deep"
+    deep.mkdir(parents=True)
+    (deep / "page.html").write_text("text", "utf-8")
+    (deep / "left").touch()
+    for path, mode in ((deep / "page.html", 0o444), (deep, 0o555), (deep.parent, 0o555)):
+        path.chmod(mode)
+    copy_contents(tmp_path / "source", tmp_path / "copy", lambda name: name == "left")
+    copies = [tmp_path / "copy", *(tmp_path / "copy").rglob("*")]
+    assert [path.name for path in copies] == ["copy", "deep", "page.html"]
+    assert all(path.stat().st_mode & 0o200 for path in copies)
+    assert copies[-1].read_text("utf-8") == "text"

@@ -19,7 +19,7 @@ from mfc_lb.companion import (
     pages,
 )
 from mfc_lb.companion.settings import read_toc
-from tests.book.browser import CHROMIUM, NARROW, NO_CHROMIUM, chromium, faults
+from tests.book.browser import NARROW, chromium, faults, needs_chromium
 from tests.book.cards import card_faults
 from tests.companion.cells import ROOT, figure_cell, notebook, parameters_cell
 from tests.companion.demo import demo_book
@@ -165,11 +165,23 @@ def test_a_second_build_runs_nothing_and_gives_the_same_bytes(built, monkeypatch
     assert [name for name in first | second if first.get(name) != second.get(name)] == []
 
 
+def test_what_is_written_elsewhere_leaves_the_checkout_as_it_is(built, monkeypatch, tmp_path):
+    before = sorted((path, path.stat().st_mtime_ns) for path in built.root.rglob("*"))
+    given = {"delta_t": 3.5}
+    make_figure("decay", "svg", given, tmp_path / "decay.svg", built)
+    build_page("finite_system", {}, tmp_path / "page", built)
+    build_book("paper", tmp_path / "book", built)
+    monkeypatch.setattr("mfc_lb.companion.cache.execute", None)  # the kept runs are used
+    make_figure("decay", "csv", given, tmp_path / "decay.csv", built)
+    after = sorted((path, path.stat().st_mtime_ns) for path in built.root.rglob("*"))
+    assert after == before
+
+
 def test_nothing_is_left_beside_the_pages(built):
     assert {path.name for path in built.build.iterdir()} == {"html", "run-report.json", "runs"}
 
 
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 def test_pages_open_without_a_fault(built, page):
     paths = [path for path in (built.build / "html").glob("*.html") if path.stem != "index"]
     with chromium() as browser:
@@ -195,7 +207,7 @@ WIDE = """() => [...document.querySelectorAll("pre, .bd-article")].filter(
   box => box.scrollWidth > box.clientWidth + 1).map(box => box.textContent.trim().slice(0, 60))"""
 
 
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 def test_the_reference_of_the_library_can_be_read_on_a_phone_and_on_paper(built):
     with chromium() as browser:
         opened = browser.new_page()
@@ -206,7 +218,7 @@ def test_the_reference_of_the_library_can_be_read_on_a_phone_and_on_paper(built)
         assert opened.evaluate(WIDE) == []
 
 
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 def test_a_figure_is_neither_dimmed_nor_framed_in_the_dark(built):
     with chromium() as browser:
         opened = browser.new_page()
@@ -226,7 +238,7 @@ src="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="><mjx-merror>x</mjx-
 <a href="none.html">a</a><a href="#none">b</a></main>"""
 
 
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 def test_a_faulty_page_is_found_out(tmp_path):
     (tmp_path / "page.html").write_text(FAULTY, "utf-8")
     with chromium() as browser:
@@ -249,7 +261,7 @@ def test_a_faulty_page_is_found_out(tmp_path):
     assert "{fine}" not in found
 
 
-@pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
+@needs_chromium
 def test_pages_link_to_the_pdf_of_the_book_only_if_it_is_made(built, tmp_path):
     folder = build_book("quick", tmp_path / "with-pdf", built, pdf=True)
     assert (folder / "book.pdf").read_bytes().startswith(b"%PDF")

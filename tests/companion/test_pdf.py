@@ -9,7 +9,7 @@ from pypdf import PdfReader
 
 from mfc_lb.cli import main
 from mfc_lb.companion.pdf import print_book
-from tests.book.browser import CHROMIUM, NO_CHROMIUM
+from tests.book.browser import needs_chromium
 
 DATE = datetime(2022, 8, 29, 12, tzinfo=UTC)
 PAGE = """<!DOCTYPE html><html><head><link rel="stylesheet" href="none.css" /></head><body>
@@ -38,9 +38,6 @@ def printed(pages):
 @pytest.fixture(scope="module")
 def reader(pages):
     return PdfReader(BytesIO(printed(pages)))
-
-
-needs_chromium = pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)
 
 
 @needs_chromium

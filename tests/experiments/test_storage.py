@@ -98,6 +98,19 @@ def test_unknown_names_are_refused_in_one_line():
         load("comparison", "big")
 
 
+@pytest.mark.parametrize("name", ["comparison", "populations", "certificate", "trace_delay"])
+@pytest.mark.parametrize("size", ["quick", "paper"])
+def test_what_cannot_be_computed_is_refused_before_any_work(name, size, tmp_path, monkeypatch):
+    """As where the library is installed without its checkout."""
+    monkeypatch.setenv("MFC_LB_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setattr("mfc_lb.experiments.cases.policies_folder", lambda: tmp_path)
+    monkeypatch.setattr("mfc_lb.experiments.committed_results_folder", lambda: tmp_path)
+    with pytest.raises(InvalidInput, match=r"learned policies|stored") as refused:
+        load(name, size)
+    assert "\n" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_load_trusts_paper_results_of_other_code_and_no_others(tmp_path, monkeypatch):
     monkeypatch.setenv("MFC_LB_RESULTS", str(tmp_path))
     ran = []

@@ -65,8 +65,8 @@ def comparison(delta_ts: tuple[float, ...], nums_queues: tuple[int, ...]):
     return experiments.compute("comparison", size)
 
 
-def live_beside_stored() -> Figure:
-    live = comparison((3.0,), (20,))
+def live_beside_stored(num_queues: int = 20) -> Figure:
+    live = comparison((3.0,), (num_queues,))
     live = live[live.routing != "per_packet"]
     return figures.live_beside_stored(live, comparison((5.0, 10.0), (10, 100)))
 
@@ -102,9 +102,12 @@ def test_axes_are_labelled_and_lines_drawn(draw) -> None:
     assert any(axes.get_ylabel() for axes in figure.axes)
 
 
-def test_the_nearest_stored_size_is_shown() -> None:
-    title = live_beside_stored().axes[0].get_title(loc="left")
-    assert title == "N = M², per epoch; lines: M = 10, 2 runs;\nmarkers: M = 20, 2 runs"
+@pytest.mark.parametrize(
+    ("num_queues", "beside"), [(20, "the mean field"), (100, "M = 100, 2 runs")]
+)
+def test_a_case_says_beside_which_system_it_stands(num_queues: int, beside: str) -> None:
+    title = live_beside_stored(num_queues).axes[0].get_title(loc="left")
+    assert title == f"lines: {beside};\nmarkers: M = {num_queues}, N = M², per epoch, 2 runs"
 
 
 def test_a_sweep_says_which_system_it_is() -> None:
@@ -170,13 +173,16 @@ def test_wanted_and_found_rates_are_told_apart() -> None:
     assert levels(right) == [0.0]
 
 
-def test_a_case_of_ones_own_stands_at_its_delay_beside_the_nearest_size() -> None:
+@pytest.mark.parametrize(("num_queues", "beside"), [(100.0, 100.0), (90.0, math.inf)])
+def test_a_case_of_ones_own_stands_beside_its_size_or_the_mean_field(num_queues, beside) -> None:
     names = {"policy": ("RND", "JSQ(2)", "softmin"), "reference": ("none", "RND")}
     names |= {"routing": ("per_epoch", "per_packet"), "system": ["finite"]}
     sizes = {"num_queues": (10.0, 100.0), "delta_t": (1.0, 5.0, 10.0)}
-    stored = estimates(names | sizes).assign(num_runs=7)
+    infinite = {"system": ["mean_field"], "num_queues": [math.inf], "routing": ["none"]}
+    stored = pd.concat([estimates(names | sizes), estimates(names | sizes | infinite, 4.0, 5.0)])
+    stored = stored.assign(num_runs=7)
     limit = {"system": ["mean_field"], "num_queues": [math.inf], "delta_t": [3.0]}
-    one = {"routing": ["per_epoch"], "num_queues": [40.0], "delta_t": [3.0]}
+    one = {"routing": ["per_epoch"], "num_queues": [num_queues], "delta_t": [3.0]}
     live = pd.concat([estimates(names | limit), estimates(names | one, 6.0, 7.0)]).assign(
         num_runs=3
     )
@@ -184,7 +190,7 @@ def test_a_case_of_ones_own_stands_at_its_delay_beside_the_nearest_size() -> Non
     for policy in names["policy"]:
         color = look(policy).color
         here = stored[(stored.policy == policy) & (stored.reference == "none")]
-        here = here[(here.routing == "per_epoch") & (here.num_queues == 100)]
+        here = here[(here.routing != "per_packet") & (here.num_queues == beside)]
         assert_band(panel, color, here, "delta_t")
         case = live[(live.policy == policy) & (live.reference == "none")]
         (marks,) = bars(panel, color, "white")
