@@ -8,14 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from mfc_lb.errors import require
-
 #: Names a folder that takes the place of the user's cache.
 CACHE_VARIABLE = "MFC_LB_CACHE"
 
 
 def as_path(field: str, path: object) -> Path:
     """Return the path of a file, given as text or as a path object, or refuse it."""
+    from mfc_lb.errors import require  # which needs NumPy, for which help should not wait
+
     named = os.fspath(path) if isinstance(path, os.PathLike) else path
     fits = isinstance(named, str) and Path(named).name not in ("", "..")
     # What no file's name can hold: half a character, and the end of a name.

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import mfc_lb
+from mfc_lb.baseline import in_force
 from mfc_lb.files import user_cache
 
 #: Names a folder that takes the place of ``data/results``.
@@ -28,7 +29,7 @@ def results_folder() -> Path:
 def computed_results_folder() -> Path:
     """Return where `load` keeps what it computes: ``$MFC_LB_RESULTS``, or the user's cache."""
     named = os.environ.get(RESULTS_VARIABLE)
-    return Path(named) if named else user_cache() / "results"
+    return Path(named) if named else user_cache() / "results" / in_force()
 
 
 def committed_results_folder() -> Path:

@@ -265,7 +265,8 @@ EXPERIMENT = Experiment(
     },
     cells=_cells,
     rows=_rows,
-    data=lambda size: policy_digests(size.delta_ts),
+    # With fresh news there is no delay to learn for.
+    data=lambda size: policy_digests([delta_t for delta_t in size.delta_ts if delta_t > 0]),
     sources=(
         *CLUSTER_SOURCES,
         "experiments/trace_study.py",

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from mfc_lb import SystemParameters
-from mfc_lb.experiments import EXPERIMENTS, load
+from mfc_lb.experiments import EXPERIMENTS, load, run
 from mfc_lb.experiments.cases import JSQ, MF, RND, Case, Limit, mean_field_system
 from mfc_lb.experiments.experiment import cell_seed
-from mfc_lb.experiments.folders import results_folder
 from mfc_lb.experiments.modelling_choices import _relative_difference
 from mfc_lb.experiments.reproduction import reproduce
 from mfc_lb.experiments.trajectories import ObservedSystem, TrajectoriesSize, follow
@@ -17,10 +16,10 @@ from mfc_lb.systems import Estimate, random_routing_drops
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_stored_quick_result_is_reproduced(name):
+def test_stored_quick_result_is_reproduced(name, tmp_path):
     """In one process, whatever number of them made what is stored."""
-    load(name)
-    (verdict,) = reproduce([EXPERIMENTS[name]], "quick", results_folder(), processes=1)
+    run(EXPERIMENTS[name], "quick", tmp_path)
+    (verdict,) = reproduce([EXPERIMENTS[name]], "quick", tmp_path, processes=1)
     assert verdict.differences == ()
     assert verdict.rows > 0
     assert verdict.agrees
