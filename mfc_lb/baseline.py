@@ -43,7 +43,7 @@ def environment() -> dict[str, str]:
 
     Unknown is it on processors without AVX2, and on systems other than Linux.
     """
-    off = os.environ.get(VARIABLE, "on") == "off"
+    off = os.environ.get(VARIABLE, "on").lower() == "off"
     return {} if off or not _known() else dict(SETTINGS)
 
 
@@ -78,10 +78,10 @@ def in_force() -> str:
 
     told = SETTINGS.items() <= os.environ.items()
     kernels = {library.get("architecture", "Haswell") for library in threadpool_info()}
-    found = set(np.show_config(mode="dicts")["SIMD Extensions"]["found"])
+    found = set(np.show_config(mode="dicts").get("SIMD Extensions", {}).get("found", []))
     seen = "X86_V3" in found and not found & set(SETTINGS["NPY_DISABLE_CPU_FEATURES"].split(","))
     return NAME if told and seen and kernels == {"Haswell"} else NONE
 
 
 if __name__ == "__main__":
-    click.echo("\n".join(f"{name}={value}" for name, value in SETTINGS.items()))
+    click.echo("\n".join(f"{name}={value}" for name, value in environment().items()))

@@ -27,6 +27,9 @@ def printed(script, **variables):
     return done.stdout.split()
 
 
+#: All that NumPy could choose.
+NOTHING = "X86_V3,X86_V4,AVX512_ICL,AVX512_SPR"
+
 ESTABLISH = "from mfc_lb import baseline; baseline.establish(); "
 TELL = """
 import numpy, torch
@@ -43,6 +46,11 @@ def test_the_libraries_choose_what_they_are_told():
 def test_off_leaves_the_choice_to_the_libraries():
     named, kernel, _ = printed(ESTABLISH + TELL, MFC_LB_BASELINE="off")
     assert (named, kernel) == ("none", "Sandybridge")
+
+
+def test_a_processor_without_avx2_has_no_baseline_in_force():
+    told = printed(f"from mfc_lb import baseline; {TELL}", NPY_DISABLE_CPU_FEATURES=NOTHING)
+    assert told[0] == "none"
 
 
 def test_variables_that_come_too_late_do_not_count():
@@ -79,3 +87,5 @@ def test_the_variables_are_printed_for_others():
     command = [sys.executable, "-m", "mfc_lb.baseline"]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert dict(line.split("=") for line in lines) == baseline.SETTINGS
+    off = {**os.environ, baseline.VARIABLE: "OFF"}
+    assert subprocess.run(command, capture_output=True, check=True, env=off).stdout.split() == []

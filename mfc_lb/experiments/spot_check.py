@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mfc_lb.errors import require
+from mfc_lb.errors import check_int, require
 from mfc_lb.experiments.circumstances import circumstances
 from mfc_lb.experiments.runner import compute
 from mfc_lb.experiments.storage import (
@@ -27,6 +27,7 @@ SHARE, FEWEST = 0.05, 3
 
 def chosen(keys: Sequence[str], seed: int) -> list[str]:
     """Return the keys of a random share of the cells."""
+    check_int("seed", seed, 0)
     number = min(len(keys), max(FEWEST, math.ceil(SHARE * len(keys))))
     picked = np.random.default_rng(seed).choice(sorted(keys), number, replace=False)
     return sorted(str(key) for key in picked)
