@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from mfc_lb.experiments.folders import computed_results_folder
 from mfc_lb.files import user_cache
+from mfc_lb.results.folders import computed_results_folder
 
 
 @pytest.fixture

@@ -160,8 +160,8 @@ def _read_settings(given: Given) -> "PathwiseSettings | PPOSettings":
 
 
 def _save(result: "TrainingResult", output: Path) -> None:
-    from mfc_lb.experiments.circumstances import circumstances
     from mfc_lb.learning import save_policy
+    from mfc_lb.results.circumstances import circumstances
 
     about = {"training": result.settings, "results": result.results()}
     save_policy(result.policy, output, **about, computed=circumstances(1))

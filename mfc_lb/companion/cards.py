@@ -89,13 +89,13 @@ def _stored(name: str | None, size: str) -> dict[str, Any] | None:
     if name is None:
         return None
     # The experiments compute; notebooks that only record values do without them.
-    from mfc_lb.experiments import EXPERIMENTS
-    from mfc_lb.experiments.folders import results_folder
-    from mfc_lb.experiments.storage import StoredResult, inputs, read_json
+    from mfc_lb.experiments import EXPERIMENTS, find
+    from mfc_lb.results.folders import results_folder
+    from mfc_lb.results.storage import StoredResult, inputs, read_json
 
     if name not in EXPERIMENTS:
         return _recorded(name)
-    experiment = EXPERIMENTS[name]
+    experiment = find(name)
     if size != "paper":
         return inputs(experiment, size) | {"computed": RECOMPUTED}
     manifest: dict[str, Any] = read_json(StoredResult(results_folder(), experiment, size).manifest)
@@ -121,7 +121,7 @@ def _file(run: Run, identifier: str, suffix: str) -> dict[str, Any]:
 @cache
 def _code(book: Book) -> dict[str, Any]:
     """Return the version of all that computes: the library, Python and the packages."""
-    from mfc_lb.experiments.circumstances import PACKAGES, commit, package_versions
+    from mfc_lb.results.circumstances import PACKAGES, commit, package_versions
 
     sources = sorted(LIBRARY.rglob("*.py"))
     lines = (

@@ -246,7 +246,7 @@ def _stamps(date: datetime) -> dict[str, str]:
 
 def _commit_time(book: Book) -> datetime:
     """Return when the book's commit was made, so that the PDF has the same bytes at every build."""
-    from mfc_lb.experiments.circumstances import commit_date
+    from mfc_lb.results.circumstances import commit_date
 
     said = commit_date(book.root)
     known = said != "unknown"

@@ -67,7 +67,7 @@ def build_facts(book: Book) -> dict[str, Any]:
         ``version``, ``commit``, ``commit_date``, ``lock_sha256``, ``python``, ``packages`` (how
         many of the lock's are installed as pinned, how many there are, and those that differ).
     """
-    from mfc_lb.experiments.circumstances import commit, commit_date
+    from mfc_lb.results.circumstances import commit, commit_date
 
     lock = book.root / _LOCK
     content = lock.read_bytes() if lock.is_file() else b""
@@ -105,10 +105,10 @@ def _results(stored: Path, target: Path) -> Iterator[dict[str, Any]]:
 
     Those of the quick size are computed again for each build.
     """
-    from mfc_lb.experiments import EXPERIMENTS
-    from mfc_lb.experiments.storage import State, StoredResult, read_json
+    from mfc_lb.experiments import EXPERIMENTS, find
+    from mfc_lb.results.storage import State, StoredResult, read_json
 
-    for experiment in EXPERIMENTS.values() if stored.is_dir() else ():
+    for experiment in map(find, EXPERIMENTS) if stored.is_dir() else ():
         result = StoredResult(stored, experiment, "paper")
         about = {"name": experiment.name, "question": experiment.question, "size": "paper"}
         about["state"] = str(result.state)
@@ -123,7 +123,7 @@ def _results(stored: Path, target: Path) -> Iterator[dict[str, Any]]:
 
 
 def _policies(stored: Path, target: Path) -> Iterator[dict[str, Any]]:
-    from mfc_lb.experiments.storage import read_json
+    from mfc_lb.results.storage import read_json
 
     cards = {path: read_json(path) for path in stored.glob("*.json")}
     for path in sorted(cards, key=lambda path: cards[path]["parameters"]["delta_t"]):
@@ -147,7 +147,7 @@ def _policies(stored: Path, target: Path) -> Iterator[dict[str, Any]]:
 
 
 def _recordings(stored: Path, target: Path) -> Iterator[dict[str, Any]]:
-    from mfc_lb.experiments.storage import read_json
+    from mfc_lb.results.storage import read_json
 
     for path in sorted(stored.glob("*.json")):
         card = read_json(path)
@@ -167,7 +167,7 @@ def _copied(path: Path, target: Path) -> str:
 
 
 def _notebook(book: Book, run: Run) -> dict[str, Any]:
-    from mfc_lb.experiments.storage import read_json
+    from mfc_lb.results.storage import read_json
 
     notebook = read_notebook(book.sources / run.path.name)
     given = read_json(run.folder / PARAMETERS_FILE)

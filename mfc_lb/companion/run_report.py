@@ -93,7 +93,7 @@ def _entry(run: "Run") -> dict[str, Any]:
 
 def _circumstances() -> dict[str, Any]:
     # Imported here since it computes, and a notebook's kernel needs none of it.
-    from mfc_lb.experiments.circumstances import commit, machine
+    from mfc_lb.results.circumstances import commit, machine
 
     return {
         "commit": commit(LIBRARY.parent),

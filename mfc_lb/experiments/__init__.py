@@ -3,52 +3,41 @@
 ``load(name, size)`` gives a table; ``python -m mfc_lb.experiments`` runs them.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mfc_lb.errors import require
-from mfc_lb.experiments import (
-    certificate,
-    comparison,
-    convergence,
-    modelling_choices,
-    populations,
-    trace_delay,
-    trace_study,
-    training,
-    trajectories,
-)
-from mfc_lb.experiments.experiment import Experiment
-from mfc_lb.experiments.folders import (
+from mfc_lb.results.experiment import Experiment
+from mfc_lb.results.folders import (
     committed_results_folder,
     computed_results_folder,
     results_folder,
 )
-from mfc_lb.experiments.runner import run
-from mfc_lb.experiments.storage import State, StoredResult
+from mfc_lb.results.runner import run
+from mfc_lb.results.storage import State, StoredResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
-EXPERIMENTS: dict[str, Experiment[Any]] = {
-    module.EXPERIMENT.name: module.EXPERIMENT
-    for module in (
-        trajectories,
-        convergence,
-        comparison,
-        populations,
-        modelling_choices,
-        training,
-        certificate,
-        trace_study,
-        trace_delay,
-    )
-}
+#: In the order of the book; each is a module of this name, imported when it is asked for.
+EXPERIMENTS = (
+    "trajectories",
+    "convergence",
+    "comparison",
+    "populations",
+    "modelling_choices",
+    "training",
+    "certificate",
+    "trace_study",
+    "trace_delay",
+)
 
 
 def find(name: str) -> Experiment[Any]:
     """Return the experiment of that name, or refuse it."""
     require(name in EXPERIMENTS, "experiment", name, "one of " + ", ".join(EXPERIMENTS))
-    return EXPERIMENTS[name]
+    found: Experiment[Any] = import_module(f"{__name__}.{name}").EXPERIMENT
+    return found
 
 
 def load(name: str, size: str = "quick", *, processes: int = -1) -> "pd.DataFrame":

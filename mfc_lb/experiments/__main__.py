@@ -13,19 +13,19 @@ from mfc_lb import baseline
 from mfc_lb.baseline import in_force
 from mfc_lb.errors import InvalidInput, check_int
 from mfc_lb.experiments import EXPERIMENTS, find
-from mfc_lb.experiments.checksums import (
+from mfc_lb.experiments.learned import reproduce_policies, store_all
+from mfc_lb.results.checksums import (
     checksums_file,
     compute_checksums,
     keep_checksums,
     kept_checksums,
 )
-from mfc_lb.experiments.folders import results_folder
-from mfc_lb.experiments.learned import reproduce_policies, store_all
-from mfc_lb.experiments.reproduction import reproduce
-from mfc_lb.experiments.reproduction_report import csv_report, terminal_report
-from mfc_lb.experiments.runner import locked, run
-from mfc_lb.experiments.spot_check import spot_check
-from mfc_lb.experiments.storage import StoredResult, write_bytes
+from mfc_lb.results.folders import results_folder
+from mfc_lb.results.reproduction import reproduce
+from mfc_lb.results.reproduction_report import csv_report, terminal_report
+from mfc_lb.results.runner import locked, run
+from mfc_lb.results.spot_check import spot_check
+from mfc_lb.results.storage import StoredResult, write_bytes
 
 _console = Console()
 
@@ -59,11 +59,11 @@ def cli() -> None:
 def list_command() -> None:
     """Show the experiments and what is stored of them."""
     table = _new_table("experiment", "question", "quick", "paper")
-    for name, experiment in EXPERIMENTS.items():
+    for experiment in map(find, EXPERIMENTS):
         states = (
             StoredResult(results_folder(), experiment, size).state for size in experiment.sizes
         )
-        table.add_row(name, experiment.question, *states)
+        table.add_row(experiment.name, experiment.question, *states)
     _console.print(table)
 
 

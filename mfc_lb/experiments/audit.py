@@ -14,10 +14,10 @@ import numpy as np
 from scipy.stats import binom
 
 from mfc_lb.experiments import find, load
-from mfc_lb.experiments.experiment import ESTIMATE_COLUMNS, cell_seed
-from mfc_lb.experiments.runner import run
-from mfc_lb.experiments.storage import table_bytes
 from mfc_lb.experiments.trace_delay import AS_POLICY, MODULATED
+from mfc_lb.results.experiment import ESTIMATE_COLUMNS, cell_seed
+from mfc_lb.results.runner import run
+from mfc_lb.results.storage import table_bytes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,8 +1,8 @@
 """The cases that experiments compare: one baseline policy in one system at one delay."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -11,9 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfc_lb import systems
-from mfc_lb.errors import require
-from mfc_lb.experiments.experiment import Cell, Row, cell_seed, exactly
-from mfc_lb.experiments.folders import policies_folder
 from mfc_lb.files import sha256
 from mfc_lb.learning.networks import NetworkPolicy
 from mfc_lb.learning.policy_files import load_policy
@@ -25,6 +22,8 @@ from mfc_lb.model import (
     random_choice,
     softmin,
 )
+from mfc_lb.results.experiment import Cell, Row, cell_seed, exactly
+from mfc_lb.results.folders import data_folder
 from mfc_lb.systems import FiniteSystem, InfiniteAgentSystem, MeanFieldSystem, evaluate
 from mfc_lb.systems.evaluation import System
 
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 
 #: Simulated time of the paper's evaluation, in mean service times.
 HORIZON = 500.0
+
+#: What the experiments take from the paper, at every size.
+PAPER = {"system": asdict(SystemParameters()), "horizon": HORIZON}
 
 #: Names of the baselines, and of the policy learned in the mean field, as tables write them.
 JSQ, RND, SOFTMIN, MF = "JSQ(2)", "RND", "softmin", "MF"
@@ -196,6 +198,11 @@ def learned_policy(delta_t: float) -> NetworkPolicy:
     return load_policy(policy_path(delta_t), SystemParameters(delta_t=delta_t))
 
 
+def policies_folder() -> Path:
+    """Return where trained policies are: ``data/policies``."""
+    return data_folder() / "policies"
+
+
 def policy_path(delta_t: float) -> Path:
     """Return where the policy learned for a delay is stored."""
     return policies_folder() / f"mf-dt{delta_t:g}.safetensors"
@@ -204,26 +211,13 @@ def policy_path(delta_t: float) -> Path:
 def policy_digests(delta_ts: Sequence[float]) -> dict[str, dict[str, str | None]]:
     """Return the digests of the learned policies on which a result depends, for its manifest.
 
-    Of a policy that is not stored, it is None; see `require_policies`.
+    Of a policy that is not stored, it is None.
     """
     return {"policies": {path.stem: _digest(path) for path in map(policy_path, delta_ts)}}
 
 
 def _digest(path: Path) -> str | None:
     return sha256(path.read_bytes()) if path.is_file() else None
-
-
-def require_policies(digests: Mapping[str, str | None]) -> None:
-    """Refuse, before anything is computed, that a learned policy is not stored.
-
-    Parameters
-    ----------
-    digests : mapping from str to str or None
-        Of `policy_digests`.
-    """
-    missing = ", ".join(name for name, digest in digests.items() if digest is None)
-    where = f"in {policies_folder()} (a checkout of the repository has them)"
-    require(not missing, "learned policies", f"no {missing}", where)
 
 
 @cache

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mfc_lb.experiments.cases import (
     JSQ,
     MF,
+    PAPER,
     RND,
     SOFTMIN,
     Limit,
@@ -20,7 +21,8 @@ from mfc_lb.experiments.cases import (
     policy_digests,
     rate_paths,
 )
-from mfc_lb.experiments.experiment import (
+from mfc_lb.model import Policy, SystemParameters
+from mfc_lb.results.experiment import (
     ESTIMATE_COLUMNS,
     Cell,
     Experiment,
@@ -29,7 +31,6 @@ from mfc_lb.experiments.experiment import (
     cell_seed,
     estimate_columns,
 )
-from mfc_lb.model import Policy, SystemParameters
 from mfc_lb.systems import Estimate
 
 #: Names of the policies that know less than the learned one, and of the one that knows more.
@@ -220,6 +221,7 @@ EXPERIMENT = Experiment(
             num_beta_paths=200,
         ),
     },
+    constants=PAPER,
     cells=_cells,
     rows=_rows,
     columns={
@@ -234,18 +236,6 @@ EXPERIMENT = Experiment(
         "difference or ratio of two such",
         **ESTIMATE_COLUMNS,
     },
-    sources=tuple(
-        f"learning/{name}.py"
-        for name in (
-            "actions",
-            "clairvoyant",
-            "networks",
-            "pathwise",
-            "population",
-            "selection",
-            "softmin",
-        )
-    ),
     data=_inputs,
     # Training amplifies rounding errors, which differ between processors.
     tolerance=1e-2,

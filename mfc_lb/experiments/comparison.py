@@ -12,6 +12,7 @@ from mfc_lb.experiments.cases import (
     CASE_COLUMNS,
     JSQ,
     MF,
+    PAPER,
     POLICIES,
     RND,
     SOFTMIN,
@@ -21,7 +22,7 @@ from mfc_lb.experiments.cases import (
     drops_cell,
     policy_digests,
 )
-from mfc_lb.experiments.experiment import (
+from mfc_lb.results.experiment import (
     ESTIMATE_COLUMNS,
     Cell,
     Experiment,
@@ -144,10 +145,10 @@ EXPERIMENT = Experiment(
             num_beta_paths=200,
         ),
     },
+    constants=PAPER,
     cells=_cells,
     rows=_rows,
     data=lambda size: policy_digests(size.delta_ts if MF in size.policies else ()),
-    sources=("learning/actions.py", "learning/networks.py", "learning/softmin.py"),
     columns={
         **CASE_COLUMNS,
         "reference": "none: the estimate is of drops; a policy: of the paired difference from that "

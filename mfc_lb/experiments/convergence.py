@@ -8,8 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from mfc_lb.experiments.cases import CASE_COLUMNS, JSQ, RND, Case, mean_field_system, rate_paths
-from mfc_lb.experiments.experiment import (
+from mfc_lb.experiments.cases import (
+    CASE_COLUMNS,
+    JSQ,
+    PAPER,
+    RND,
+    Case,
+    mean_field_system,
+    rate_paths,
+)
+from mfc_lb.results.experiment import (
     ESTIMATE_COLUMNS,
     Cell,
     Experiment,
@@ -160,6 +168,7 @@ EXPERIMENT = Experiment(
             nums_queues_runs=(1000, 1000, 500, 500, 300, 200, 200),
         ),
     },
+    constants=PAPER,
     cells=_cells,
     rows=_rows,
     columns={

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from mfc_lb.errors import check_int, require
 from mfc_lb.experiments.cases import HORIZON, RND
-from mfc_lb.experiments.experiment import Row, estimate_columns, exactly
 from mfc_lb.model import SystemParameters
+from mfc_lb.results.experiment import Row, estimate_columns, exactly
 from mfc_lb.systems import epoch_by_expm
 
 ROUTINGS = ("per_epoch", "per_packet")

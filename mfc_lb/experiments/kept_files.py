@@ -8,12 +8,12 @@ from tempfile import TemporaryDirectory
 from mfc_lb.cluster import STUDY_TRACES, check_log, parse_log, study_trace
 from mfc_lb.cluster.traces import LONGEST_US
 from mfc_lb.errors import InvalidInput
-from mfc_lb.experiments.differences import Difference
-from mfc_lb.experiments.folders import policies_folder
 from mfc_lb.experiments.live_records import RECORDED, card, records_folder
-from mfc_lb.experiments.reproduction import Verdict
-from mfc_lb.experiments.storage import State
 from mfc_lb.files import sha256
+from mfc_lb.results.differences import Difference
+from mfc_lb.results.folders import data_folder
+from mfc_lb.results.reproduction import Verdict
+from mfc_lb.results.storage import State
 
 #: Of the traces in ``data/traces``.
 SEED = 1
@@ -32,7 +32,7 @@ def reproduce_traces(folder: Path | None = None) -> Verdict:
     Verdict
         Of all of them together.
     """
-    kept = folder or policies_folder().parent / "traces"
+    kept = folder or data_folder() / "traces"
     started, rows = time.perf_counter(), 0
     found: list[Difference] = []
     for name in STUDY_TRACES:

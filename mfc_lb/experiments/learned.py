@@ -6,16 +6,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mfc_lb.errors import InvalidInput
-from mfc_lb.experiments.cases import HORIZON, mean_field_system, policy_path
-from mfc_lb.experiments.circumstances import circumstances
-from mfc_lb.experiments.differences import Difference
-from mfc_lb.experiments.folders import policies_folder
-from mfc_lb.experiments.reproduction import Verdict
-from mfc_lb.experiments.runner import check_processes, finish
-from mfc_lb.experiments.storage import write_bytes
+from mfc_lb.experiments.cases import HORIZON, mean_field_system, policies_folder, policy_path
 from mfc_lb.learning.networks import NetworkPolicy
 from mfc_lb.learning.policy_files import load_card, load_policy, save_policy
 from mfc_lb.model import SystemParameters
+from mfc_lb.results.circumstances import circumstances
+from mfc_lb.results.differences import Difference
+from mfc_lb.results.reproduction import Verdict
+from mfc_lb.results.runner import check_processes, finish
+from mfc_lb.results.storage import write_bytes
 from mfc_lb.systems import evaluate
 
 #: Delays of the paper, for each of which a policy is stored.

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from mfc_lb.errors import check_int, require
 from mfc_lb.experiments.cases import LARGEST_BETA, MF, RND, SOFTMIN, Limit, rate_paths
 from mfc_lb.experiments.certificate import CLAIRVOYANT
-from mfc_lb.experiments.experiment import Row, estimate_columns
 from mfc_lb.experiments.illustrations import rates_by_filling
 from mfc_lb.experiments.training import NONE
 from mfc_lb.learning.networks import NetworkPolicy
@@ -26,6 +25,7 @@ from mfc_lb.model import (
     random_choice,
     softmin,
 )
+from mfc_lb.results.experiment import Row, estimate_columns
 from mfc_lb.systems import Estimate, MeanFieldSystem
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from mfc_lb.errors import check_int, require
 from mfc_lb.experiments import find
 from mfc_lb.experiments.cases import HORIZON, JSQ, RND, learned_policy, policy_path
-from mfc_lb.experiments.experiment import estimate_columns
 from mfc_lb.learning.networks import NetworkPolicy
 from mfc_lb.model import (
     ArrivalProcess,
@@ -23,6 +22,7 @@ from mfc_lb.model import (
     join_shortest_queue,
     random_choice,
 )
+from mfc_lb.results.experiment import estimate_columns
 from mfc_lb.systems import FiniteSystem, MeanFieldSystem, QueueSystem, epoch_by_expm, evaluate
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from mfc_lb.cluster.rpc.errors import ClusterFailure
 from mfc_lb.cluster.rpc.loopback import LoopbackCluster, run_live, worker_process
 from mfc_lb.cluster.rpc.outcome import Lags, lags_of, result_of
 from mfc_lb.cluster.traces import LONGEST_US
-from mfc_lb.experiments.experiment import cell_seed
 from mfc_lb.experiments.live_traces import cluster_of, open_trace
+from mfc_lb.results.experiment import cell_seed
 
 if TYPE_CHECKING:
     import subprocess

@@ -11,13 +11,13 @@ from typing import Any
 
 from mfc_lb.cluster import log_bytes, parse_log
 from mfc_lb.errors import require
-from mfc_lb.experiments.circumstances import circumstances, package_versions
-from mfc_lb.experiments.folders import policies_folder
 from mfc_lb.experiments.live_cluster import LiveRun, LiveSetting, run
 from mfc_lb.experiments.live_comparison import jitter
 from mfc_lb.experiments.live_traces import open_trace
-from mfc_lb.experiments.storage import read_json
 from mfc_lb.files import sha256, write_whole, write_whole_json
+from mfc_lb.results.circumstances import circumstances, package_versions
+from mfc_lb.results.folders import data_folder
+from mfc_lb.results.storage import read_json
 
 COMMAND = "python -m mfc_lb.experiments record-live"
 #: Real seconds for each second of the trace, by the size of the book.
@@ -106,7 +106,7 @@ def drawn(fresh: LiveRun, shown: str, name: str) -> LiveRun:
 
 def records_folder() -> Path:
     """Return where recorded runs are: ``data/live_cluster``."""
-    return policies_folder().parent / "live_cluster"
+    return data_folder() / "live_cluster"
 
 
 def _card(name: str, done: LiveRun, content: bytes) -> dict[str, Any]:

@@ -25,10 +25,10 @@ from mfc_lb.cluster import (
 from mfc_lb.cluster.load_windows import window_averages
 from mfc_lb.errors import check_int, check_real, require
 from mfc_lb.experiments.cases import learned_policy
-from mfc_lb.experiments.experiment import cell_seed, estimate_columns
-from mfc_lb.experiments.folders import policies_folder
 from mfc_lb.experiments.trace_delay import DROPS, RESPONSE
 from mfc_lb.experiments.trace_study import CURVES, MICROSECONDS, STUDY_BALANCERS
+from mfc_lb.results.experiment import cell_seed, estimate_columns
+from mfc_lb.results.folders import data_folder
 from mfc_lb.systems import Estimate
 
 Samples = dict[str, NDArray[np.float64]]
@@ -56,9 +56,7 @@ def open_trace(name: str) -> Trace:
         If there is no such file, or what is in it cannot be simulated here: at least two jobs that
         do not all arrive at one instant.
     """
-    path = (
-        policies_folder().parent / "traces" / f"{name}.csv" if name in STUDY_TRACES else Path(name)
-    )
+    path = data_folder() / "traces" / f"{name}.csv" if name in STUDY_TRACES else Path(name)
     allowed = f"one of {', '.join(STUDY_TRACES)}, or a file"
     require(path.is_file(), "trace", name, allowed)
     trace = read_trace(path, tell=print)

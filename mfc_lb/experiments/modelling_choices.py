@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mfc_lb.experiments.cases import CASE_COLUMNS, JSQ, RND, Case, drops_cell
-from mfc_lb.experiments.experiment import (
+from mfc_lb.experiments.cases import CASE_COLUMNS, JSQ, PAPER, RND, Case, drops_cell
+from mfc_lb.results.experiment import (
     ESTIMATE_COLUMNS,
     Cell,
     Experiment,
@@ -123,6 +123,7 @@ EXPERIMENT = Experiment(
             nums_runs=(400, 400, 300, 200, 200, 100, 100),
         ),
     },
+    constants=PAPER,
     cells=_cells,
     rows=_rows,
     columns={

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from mfc_lb.errors import check_int, check_real, require
 from mfc_lb.experiments.cases import HORIZON, JSQ, MF, RND, learned_policy, rate_paths
-from mfc_lb.experiments.experiment import Row, estimate_columns, exactly
 from mfc_lb.experiments.finite_agents import random_drops_by_population
 from mfc_lb.learning.networks import NetworkPolicy
 from mfc_lb.model import (
@@ -29,6 +28,7 @@ from mfc_lb.model import (
     join_shortest_queue,
     random_choice,
 )
+from mfc_lb.results.experiment import Row, estimate_columns, exactly
 from mfc_lb.systems import Estimate, MeanFieldSystem, random_routing_drops
 from mfc_lb.systems import rate_paths as paths_of
 

@@ -23,7 +23,6 @@ from mfc_lb.cluster.trace_generators import (
 )
 from mfc_lb.compiled import njit
 from mfc_lb.errors import check_int
-from mfc_lb.experiments.experiment import cell_seed, estimate_columns
 from mfc_lb.experiments.trace_study import (
     CURVES,
     MICROSECONDS,
@@ -32,6 +31,7 @@ from mfc_lb.experiments.trace_study import (
     STUDY_PAIRS,
     spikes,
 )
+from mfc_lb.results.experiment import cell_seed, estimate_columns
 from mfc_lb.systems import Estimate
 
 

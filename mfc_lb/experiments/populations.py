@@ -11,6 +11,7 @@ from mfc_lb.experiments.cases import (
     CASE_COLUMNS,
     JSQ,
     MF,
+    PAPER,
     POLICIES,
     RND,
     SOFTMIN,
@@ -19,7 +20,7 @@ from mfc_lb.experiments.cases import (
     drops_cell,
     policy_digests,
 )
-from mfc_lb.experiments.experiment import (
+from mfc_lb.results.experiment import (
     ESTIMATE_COLUMNS,
     Cell,
     Experiment,
@@ -143,10 +144,10 @@ EXPERIMENT = Experiment(
             num_beta_paths=200,
         ),
     },
+    constants=PAPER,
     cells=_cells,
     rows=_rows,
     data=lambda size: policy_digests(size.delta_ts if MF in size.policies else ()),
-    sources=("learning/actions.py", "learning/networks.py", "learning/softmin.py"),
     columns={
         **CASE_COLUMNS,
         "agents_per_queue": "N/M; may be inf",

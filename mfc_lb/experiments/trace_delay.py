@@ -29,6 +29,7 @@ from mfc_lb.experiments.cases import (
     HORIZON,
     JSQ,
     MF,
+    PAPER,
     RND,
     Case,
     learned_policy,
@@ -36,7 +37,9 @@ from mfc_lb.experiments.cases import (
     rate_paths,
     total_drops,
 )
-from mfc_lb.experiments.experiment import (
+from mfc_lb.experiments.trace_study import MICROSECONDS
+from mfc_lb.model import SystemParameters
+from mfc_lb.results.experiment import (
     ESTIMATE_COLUMNS,
     Cell,
     Experiment,
@@ -45,8 +48,6 @@ from mfc_lb.experiments.experiment import (
     cell_seed,
     estimate_columns,
 )
-from mfc_lb.experiments.trace_study import CLUSTER_SOURCES, MICROSECONDS
-from mfc_lb.model import SystemParameters
 from mfc_lb.systems import Estimate
 
 #: The model's demand as a trace.
@@ -263,16 +264,11 @@ EXPERIMENT = Experiment(
             num_runs=100,
         ),
     },
+    constants=PAPER,
     cells=_cells,
     rows=_rows,
     # With fresh news there is no delay to learn for.
     data=lambda size: policy_digests([delta_t for delta_t in size.delta_ts if delta_t > 0]),
-    sources=(
-        *CLUSTER_SOURCES,
-        "experiments/trace_study.py",
-        "learning/actions.py",
-        "learning/networks.py",
-    ),
     columns={
         "trace": f"{MODULATED}: the model's demand, on workers with one core that hold at most 5 "
         "jobs, mean service time 1 s; or a trace of the study, on 3 workers with 4 cores",

@@ -24,7 +24,7 @@ from mfc_lb.cluster.parameters import ClusterParameters
 from mfc_lb.cluster.results import SimulationResult
 from mfc_lb.cluster.simulator import simulate_cluster
 from mfc_lb.cluster.trace_generators import STUDY_TRACES, study_trace
-from mfc_lb.experiments.experiment import (
+from mfc_lb.results.experiment import (
     ESTIMATE_COLUMNS,
     Cell,
     Experiment,
@@ -59,24 +59,6 @@ SPIKE_EDGES = (25.0, 30.0, 55.0, 60.0)
 ENOUGH = 0.5
 
 MICROSECONDS = 1_000_000
-
-#: What the numbers of simulated traces depend on.
-CLUSTER_SOURCES = tuple(
-    f"cluster/{name}.py"
-    for name in (
-        "balancers",
-        "decisions",
-        "kernel",
-        "load_moments",
-        "load_over_time",
-        "load_windows",
-        "parameters",
-        "results",
-        "simulator",
-        "trace_generators",
-        "traces",
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -232,7 +214,6 @@ EXPERIMENT = Experiment(
     },
     cells=_cells,
     rows=_rows,
-    sources=CLUSTER_SOURCES,
     columns={
         "trace": "one of the study's four: arrivals (constant, ramp), then service (constant, "
         "trimodal)",

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from mfc_lb.experiments.cases import RND, Limit, baselines, mean_field_system, rate_paths
-from mfc_lb.experiments.experiment import (
+from mfc_lb.experiments.cases import PAPER, RND, Limit, baselines, mean_field_system, rate_paths
+from mfc_lb.learning.actions import ActionKind
+from mfc_lb.learning.networks import NetworkPolicy
+from mfc_lb.model import ConstantPolicy, SystemParameters, random_choice
+from mfc_lb.results.experiment import (
     ESTIMATE_COLUMNS,
     Cell,
     Experiment,
@@ -17,9 +20,6 @@ from mfc_lb.experiments.experiment import (
     cell_seed,
     estimate_columns,
 )
-from mfc_lb.learning.actions import ActionKind
-from mfc_lb.learning.networks import NetworkPolicy
-from mfc_lb.model import ConstantPolicy, SystemParameters, random_choice
 from mfc_lb.systems import Estimate
 
 #: Ways of training, and names of the rows that are no training.
@@ -169,6 +169,7 @@ EXPERIMENT = Experiment(
             num_paths=500,
         ),
     },
+    constants=PAPER,
     cells=_cells,
     rows=_rows,
     columns={
@@ -181,19 +182,6 @@ EXPERIMENT = Experiment(
         "the mean field",
         **ESTIMATE_COLUMNS,
     },
-    sources=tuple(
-        f"learning/{name}.py"
-        for name in (
-            "actions",
-            "environment",
-            "networks",
-            "pathwise",
-            "population",
-            "ppo",
-            "selection",
-            "softmin",
-        )
-    ),
     measured=("seconds",),
     # Training amplifies rounding errors, which differ between processors.
     tolerance=0.1,

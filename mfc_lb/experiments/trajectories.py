@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mfc_lb.experiments.cases import CASE_COLUMNS, JSQ, RND, Case, mean_field_system
-from mfc_lb.experiments.experiment import (
+from mfc_lb.experiments.cases import CASE_COLUMNS, JSQ, PAPER, RND, Case, mean_field_system
+from mfc_lb.results.experiment import (
     ESTIMATE_COLUMNS,
     Cell,
     Experiment,
@@ -237,6 +237,7 @@ EXPERIMENT = Experiment(
             num_runs=20,
         ),
     },
+    constants=PAPER,
     cells=_cells,
     rows=_rows,
     columns={

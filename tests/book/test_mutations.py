@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mfc_lb.experiments.storage import read_json, write_json
 from mfc_lb.files import sha256
+from mfc_lb.results.storage import read_json, write_json
 from tests.book.conftest import ROOT
 
 PARTS = ("mfc_lb", "book", "data", "_config.yml", "_toc.yml", "pyproject.toml")

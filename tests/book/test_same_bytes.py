@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from mfc_lb.companion.run_report import REPORT_FILE
-from mfc_lb.experiments.circumstances import commit
+from mfc_lb.results.circumstances import commit
 from tests.book.conftest import ROOT
 from tests.book.same_bytes import first_difference
 

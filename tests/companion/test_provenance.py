@@ -11,8 +11,8 @@ from mfc_lb.companion.location import LIBRARY
 from mfc_lb.companion.provenance import build_facts, publish_provenance
 from mfc_lb.companion.provenance_pages import _TABLES, table
 from mfc_lb.companion.records import write_json
-from mfc_lb.experiments.storage import table_bytes
 from mfc_lb.files import sha256
+from mfc_lb.results.storage import table_bytes
 from tests.companion.cells import notebook, parameters_cell
 
 DATA = LIBRARY.parent / "data"

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from mfc_lb.experiments import EXPERIMENTS, load
+from mfc_lb.experiments import EXPERIMENTS, find, load
 from mfc_lb.experiments.audit import (
     SHARES,
     audit_tables,
@@ -18,7 +18,7 @@ from mfc_lb.experiments.audit import (
     quantities,
     report,
 )
-from mfc_lb.experiments.experiment import estimate_columns
+from mfc_lb.results.experiment import estimate_columns
 from mfc_lb.systems import Estimate
 
 DATA = Path(__file__).parents[2] / "data"
@@ -36,7 +36,7 @@ def sampled_table(rng, num_rows=400, num_runs=30, honest=1.0):
 
 
 def test_every_experiment_is_audited():
-    assert SHARES.keys() == EXPERIMENTS.keys()
+    assert SHARES.keys() == set(EXPERIMENTS)
 
 
 def test_honest_intervals_pass_and_narrow_ones_do_not():
@@ -69,7 +69,7 @@ def test_a_difference_counts_if_it_exceeds_the_joint_interval():
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_share_has_values_of_the_size_in_their_order(name):
-    size = EXPERIMENTS[name].size("paper")
+    size = find(name).size("paper")
     share = draw_share(size, SHARES[name], seed=4)
     assert share == draw_share(size, SHARES[name], seed=4)
     for fields, count in SHARES[name].items():
@@ -86,7 +86,7 @@ def test_a_share_has_values_of_the_size_in_their_order(name):
 
 
 def test_other_seeds_draw_other_shares():
-    size = EXPERIMENTS["comparison"].size("paper")
+    size = find("comparison").size("paper")
     shares = {draw_share(size, SHARES["comparison"], seed).delta_ts for seed in range(20)}
     assert len(shares) > 5
     assert {delta for deltas in shares for delta in deltas} == set(size.delta_ts)
@@ -116,7 +116,7 @@ def test_stored_tables_agree_with_each_other():
 def test_the_kept_report_is_of_all_tables_and_finds_honest_intervals(size):
     kept = pd.read_csv(DATA / f"audit-{size}.csv")
     seeds = kept[kept.against.str.startswith("seed")]
-    assert set(seeds.table) == EXPERIMENTS.keys()
+    assert set(seeds.table) == set(EXPERIMENTS)
     assert set(kept["size"]) == {size}
     assert (kept.probability > 1e-3).all()
 

@@ -23,7 +23,7 @@ from mfc_lb.experiments.cases import (
     rate_paths,
     total_drops,
 )
-from mfc_lb.experiments.experiment import cell_seed, exactly, root_mean_square
+from mfc_lb.results.experiment import cell_seed, exactly, root_mean_square
 
 
 def test_best_beta_is_a_minimum():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from mfc_lb.experiments import EXPERIMENTS
-from mfc_lb.experiments.storage import StoredResult
+from mfc_lb.experiments import EXPERIMENTS, find
+from mfc_lb.results.storage import StoredResult
 
 
 def test_list_names_every_experiment_and_its_state(command):
@@ -44,7 +44,7 @@ def test_run_then_reproduce(command, tmp_path):
     code, out, _ = command(*reproduce)
     assert code == 0
     assert "agrees" in out
-    stored = StoredResult(tmp_path, EXPERIMENTS["trajectories"], "quick")
+    stored = StoredResult(tmp_path, find("trajectories"), "quick")
     content = stored.table.read_text().splitlines(keepends=True)
     content[4] = content[4].replace(",fraction,", ",friction,")
     stored.table.write_text("".join(content))

@@ -9,7 +9,7 @@ from mfc_lb import ConstantPolicy, FiniteSystem, SystemParameters, evaluate
 from mfc_lb import join_shortest_queue as jsq
 from mfc_lb import random_choice as rnd
 from mfc_lb.errors import InvalidInput
-from mfc_lb.experiments import EXPERIMENTS, live
+from mfc_lb.experiments import find, live
 from mfc_lb.experiments.cases import BASELINES, MF, RND
 from mfc_lb.experiments.comparison import ComparisonSize
 from mfc_lb.experiments.live import compute, paired_drops, paths_to_limit
@@ -84,7 +84,7 @@ SIZE = ChoicesSize(delta_ts=(10.0,), nums_queues=(5,), nums_runs=(4,))
 
 def test_a_live_table_has_the_columns_of_the_stored_one() -> None:
     table = compute("modelling_choices", SIZE)
-    assert list(table.columns) == list(EXPERIMENTS["modelling_choices"].columns)
+    assert list(table.columns) == list(find("modelling_choices").columns)
 
 
 def test_the_seed_decides_the_runs() -> None:

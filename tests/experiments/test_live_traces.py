@@ -8,7 +8,7 @@ import pytest
 from mfc_lb.cluster import LeastLoaded, RoundRobin, Trace, simulate_cluster, study_trace
 from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments import live_traces as live
-from mfc_lb.experiments.experiment import cell_seed
+from mfc_lb.results.experiment import cell_seed
 
 TRACE = Trace.from_arrays(np.arange(60) * 100_000, np.tile([100_000, 500_000, 900_000], 20))
 CLUSTER = live.cluster_of(workers=3, cores=2, refresh_interval=0.0)

@@ -7,7 +7,6 @@ import pytest
 from mfc_lb.cluster import ClusterParameters, Dispatcher, LeastLoaded, RoundRobin, simulate_cluster
 from mfc_lb.cluster.trace_generators import ramp_trace
 from mfc_lb.experiments import load
-from mfc_lb.experiments.experiment import estimate_columns
 from mfc_lb.experiments.open_trace_choices import (
     FewestWaiting,
     cut_offs,
@@ -15,6 +14,7 @@ from mfc_lb.experiments.open_trace_choices import (
     other_ramps,
     relative_excess,
 )
+from mfc_lb.results.experiment import estimate_columns
 from mfc_lb.systems import Estimate
 
 CORES = np.array([4, 4, 4])

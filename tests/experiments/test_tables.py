@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from mfc_lb import SystemParameters
-from mfc_lb.experiments import EXPERIMENTS, load, run
+from mfc_lb.experiments import EXPERIMENTS, find, load, run
 from mfc_lb.experiments.cases import JSQ, MF, RND, Case, Limit, mean_field_system
-from mfc_lb.experiments.experiment import cell_seed
 from mfc_lb.experiments.modelling_choices import _relative_difference
-from mfc_lb.experiments.reproduction import reproduce
 from mfc_lb.experiments.trajectories import ObservedSystem, TrajectoriesSize, follow
+from mfc_lb.results.experiment import cell_seed
+from mfc_lb.results.reproduction import reproduce
 from mfc_lb.systems import Estimate, random_routing_drops
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_stored_quick_result_is_reproduced(name, tmp_path):
     """In one process, whatever number of them made what is stored."""
-    run(EXPERIMENTS[name], "quick", tmp_path)
-    (verdict,) = reproduce([EXPERIMENTS[name]], "quick", tmp_path, processes=1)
+    run(find(name), "quick", tmp_path)
+    (verdict,) = reproduce([find(name)], "quick", tmp_path, processes=1)
     assert verdict.differences == ()
     assert verdict.rows > 0
     assert verdict.agrees
@@ -28,7 +28,7 @@ def test_stored_quick_result_is_reproduced(name, tmp_path):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_estimate_has_its_error(name):
     table = load(name)
-    assert list(table.columns) == list(EXPERIMENTS[name].columns)
+    assert list(table.columns) == list(find(name).columns)
     numbers = table.drop(columns="beta", errors="ignore")
     assert not numbers.isna().any().any()
     if "beta" in table:  # every baseline is a softmin, what is learned is none
@@ -120,7 +120,7 @@ def test_differences_of_the_comparison_are_those_of_its_means():
 
 
 def test_comparison_pairs_all_systems_of_one_delay():
-    cells = EXPERIMENTS["comparison"].cells(EXPERIMENTS["comparison"].size("quick"), 5)
+    cells = find("comparison").cells(find("comparison").size("quick"), 5)
     seeds = {(cell.compute.args[0].delta_t, cell.compute.args[2]) for cell in cells}
     assert seeds == {(delta_t, cell_seed(5, delta_t)) for delta_t in (1.0, 3.0, 5.0, 7.0, 10.0)}
 

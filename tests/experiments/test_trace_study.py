@@ -8,9 +8,9 @@ import pytest
 from mfc_lb.cluster import ClusterParameters, RoundRobin, simulate_cluster, study_trace
 from mfc_lb.experiments import load
 from mfc_lb.experiments.cases import total_drops
-from mfc_lb.experiments.experiment import cell_seed
 from mfc_lb.experiments.trace_delay import DelayCase, TraceDelaySize, _cells, _runs
 from mfc_lb.experiments.trace_study import EXPERIMENT, STUDY_BALANCERS
+from mfc_lb.results.experiment import cell_seed
 from mfc_lb.systems import Estimate
 
 

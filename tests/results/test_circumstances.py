@@ -4,7 +4,7 @@ import subprocess
 
 import numpy as np
 
-from mfc_lb.experiments.circumstances import circumstances, commit, machine, package_versions
+from mfc_lb.results.circumstances import circumstances, commit, machine, package_versions
 
 
 def git(folder, *words):

@@ -9,8 +9,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from mfc_lb.experiments.differences import Difference
-from mfc_lb.experiments.reproduction import Verdict
+from mfc_lb.results.differences import Difference
+from mfc_lb.results.reproduction import Verdict
 
 #: Differences of one result that are shown on the terminal.
 MOST_SHOWN = 20

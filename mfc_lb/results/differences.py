@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mfc_lb.experiments.experiment import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
+from mfc_lb.results.experiment import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
 
 
 @dataclass(frozen=True)

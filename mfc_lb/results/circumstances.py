@@ -11,7 +11,7 @@ from typing import Any
 import joblib
 
 from mfc_lb.baseline import in_force
-from mfc_lb.experiments.folders import LIBRARY
+from mfc_lb.results.folders import LIBRARY
 
 #: Packages whose rounding or random numbers a result could show.
 PACKAGES = ("numpy", "scipy", "numba", "torch", "stable-baselines3")

@@ -14,11 +14,11 @@ import pytest
 
 from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments import find
-from mfc_lb.experiments.experiment import Cell, Experiment
-from mfc_lb.experiments.folders import results_folder
-from mfc_lb.experiments.reproduction import reproduce
-from mfc_lb.experiments.runner import _timed, run
-from mfc_lb.experiments.storage import (
+from mfc_lb.results.experiment import Cell, Experiment
+from mfc_lb.results.folders import results_folder
+from mfc_lb.results.reproduction import reproduce
+from mfc_lb.results.runner import _timed, run
+from mfc_lb.results.storage import (
     State,
     StoredResult,
     inputs,

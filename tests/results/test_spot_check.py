@@ -6,11 +6,11 @@ from functools import partial
 import pytest
 
 from mfc_lb.errors import InvalidInput
-from mfc_lb.experiments import checksums, spot_check, storage
-from mfc_lb.experiments.checksums import compute_checksums, keep_checksums, kept_checksums
-from mfc_lb.experiments.experiment import Cell, Experiment
-from mfc_lb.experiments.runner import run
-from mfc_lb.experiments.storage import State, StoredResult, read_json, write_json
+from mfc_lb.results import checksums, spot_check, storage
+from mfc_lb.results.checksums import compute_checksums, keep_checksums, kept_checksums
+from mfc_lb.results.experiment import Cell, Experiment
+from mfc_lb.results.runner import run
+from mfc_lb.results.storage import State, StoredResult, read_json, write_json
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ from joblib._dask import DaskDistributedBackend
 
 from mfc_lb.baseline import in_force
 from mfc_lb.errors import InvalidInput, require
-from mfc_lb.experiments.circumstances import PACKAGES, package_versions
-from mfc_lb.experiments.sources import library_digest
 from mfc_lb.files import sha256
+from mfc_lb.results.circumstances import PACKAGES, package_versions
+from mfc_lb.results.sources import library_digest
 
 T = TypeVar("T")
 

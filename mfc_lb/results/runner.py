@@ -24,11 +24,10 @@ from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from mfc_lb.errors import InvalidInput, check_int
-from mfc_lb.experiments.cases import require_policies
-from mfc_lb.experiments.circumstances import circumstances
-from mfc_lb.experiments.experiment import Cell, Experiment, Result
-from mfc_lb.experiments.storage import State, StoredResult, inputs, read_json, write_json
+from mfc_lb.errors import InvalidInput, check_int, require
+from mfc_lb.results.circumstances import circumstances
+from mfc_lb.results.experiment import Cell, Experiment, Files, Result
+from mfc_lb.results.storage import State, StoredResult, inputs, read_json, write_json
 
 _log = logging.getLogger(__name__)
 
@@ -69,13 +68,13 @@ def run(
     Raises
     ------
     InvalidInput
-        If the size is unknown, a learned policy is not stored, `processes` is not positive,
+        If the size is unknown, a file that the cells read is missing, `processes` is not positive,
         `folder` cannot be written, no scheduler answers, or its workers have other code, packages
         or data.
     ConnectionError
         If the cluster is lost. The finished cells are kept.
     """
-    require_policies(experiment.data(experiment.size(size)).get("policies", {}))
+    _require_files(experiment.data(experiment.size(size)))
     num_processes = check_processes(processes, dask)
     stored = StoredResult(folder, experiment, size)
     # Another process may be at the same work: whoever comes second waits and then finds it done.
@@ -83,6 +82,14 @@ def run(
         if stored.state is not State.CURRENT:
             _fill(stored, work, num_processes, dask)
     return stored
+
+
+def _require_files(files: Files) -> None:
+    """Refuse, before anything is computed, that a file is not there."""
+    for kind, digests in files.items():
+        missing = ", ".join(name for name, digest in digests.items() if digest is None)
+        allowed = "stored (a checkout of the repository has them)"
+        require(not missing, kind, f"no {missing}", allowed)
 
 
 def check_processes(processes: int, dask: str | None) -> int:
@@ -182,7 +189,7 @@ def finish(
 
 def _dask_cluster() -> ModuleType:
     try:
-        return import_module("mfc_lb.experiments.dask_cluster")
+        return import_module("mfc_lb.results.dask_cluster")
     except ModuleNotFoundError as error:
         needs = f"this needs {error.name}, from the extra 'dask': pip install 'mfc_lb[dask]'"
         raise InvalidInput(needs) from None

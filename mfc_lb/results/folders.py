@@ -1,4 +1,4 @@
-"""Where results and trained policies are stored."""
+"""Where results are stored."""
 
 import os
 from pathlib import Path
@@ -34,15 +34,11 @@ def computed_results_folder() -> Path:
 
 def committed_results_folder() -> Path:
     """Return where the results of the paper's size come with the checkout."""
-    return _data_folder() / "results"
+    return data_folder() / "results"
 
 
-def policies_folder() -> Path:
-    """Return where trained policies are: ``data/policies``, beside ``data/results``."""
-    return _data_folder() / "policies"
-
-
-def _data_folder() -> Path:
+def data_folder() -> Path:
+    """Return ``data`` of the checkout, or of the working directory if there is no checkout."""
     checkout = LIBRARY.parent
     top = checkout if (checkout / "pyproject.toml").is_file() else Path.cwd()
     return top / "data"

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -23,6 +23,9 @@ RELATIVE_TOLERANCE = 1e-9
 #: Stored and recomputed numbers may differ by this, absolutely: a difference that is zero on paper
 #: is a rounding error in either.
 ABSOLUTE_TOLERANCE = 1e-12
+
+#: Digests of files, by their kind and name; None where there is no such file.
+Files = Mapping[str, Mapping[str, str | None]]
 
 SizeT = TypeVar("SizeT")
 
@@ -71,10 +74,11 @@ class Experiment(Generic[SizeT]):
         From a size and the cells' results, by key, to the table's rows, in order.
     columns : mapping from str to str
         What each column of the table is, with its unit.
-    sources : tuple of str, optional
-        More of the library that the numbers depend on: files or folders, relative to ``mfc_lb``.
+    constants : mapping from str, optional
+        Parameters that all sizes share, as the manifest says them.
     data : callable, optional
-        From a size to digests of files that the numbers depend on.
+        From a size to the files that the numbers depend on: for each kind of file the digest of
+        each, by name; None where there is no such file.
     measured : tuple of str, optional
         Columns that are times: no two runs agree on them.
     tolerance : float, optional
@@ -90,8 +94,8 @@ class Experiment(Generic[SizeT]):
     cells: Callable[[SizeT, int], Sequence[Cell]]
     rows: Callable[[SizeT, Mapping[str, Result]], list[Row]]
     columns: Mapping[str, str]
-    sources: tuple[str, ...] = ()
-    data: Callable[[SizeT], dict[str, Any]] = lambda _: {}
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    data: Callable[[SizeT], Files] = lambda _: {}
     measured: tuple[str, ...] = ()
     tolerance: float = RELATIVE_TOLERANCE
     absolute_tolerance: float = ABSOLUTE_TOLERANCE

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from mfc_lb.experiments.experiment import Cell, Experiment
+from mfc_lb.results.experiment import Cell, Experiment
 
 _active: set[int] = set()
 

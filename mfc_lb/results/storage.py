@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import mfc_lb
 from mfc_lb.errors import InvalidInput
-from mfc_lb.experiments.cases import HORIZON
-from mfc_lb.experiments.experiment import Cell, Experiment, Result, Row
-from mfc_lb.experiments.sources import code_digest
 from mfc_lb.files import sha256, write_whole, write_whole_json
-from mfc_lb.model import SystemParameters
+from mfc_lb.results.experiment import Cell, Experiment, Result, Row
+from mfc_lb.results.sources import code_digest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,7 +124,7 @@ def inputs(experiment: Experiment[Any], size: str) -> dict[str, Any]:
     """Return all that a result depends on, as the manifest says it."""
     chosen_size = experiment.size(size)
     chosen = asdict(chosen_size)
-    parameters = {"system": asdict(SystemParameters()), "horizon": HORIZON, **chosen}
+    parameters = {**experiment.constants, **chosen}
     return {
         "experiment": experiment.name,
         "size": size,

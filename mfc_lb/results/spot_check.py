@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from mfc_lb.errors import check_int, require
-from mfc_lb.experiments.circumstances import circumstances
-from mfc_lb.experiments.runner import compute
-from mfc_lb.experiments.storage import (
+from mfc_lb.results.circumstances import circumstances
+from mfc_lb.results.runner import compute
+from mfc_lb.results.storage import (
     State,
     StoredResult,
     cell_digests,

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mfc_lb.experiments.differences import Difference, differences, misfit
-from mfc_lb.experiments.experiment import Experiment
-from mfc_lb.experiments.runner import locked, run
-from mfc_lb.experiments.storage import State, StoredResult, read_json
+from mfc_lb.results.differences import Difference, differences, misfit
+from mfc_lb.results.experiment import Experiment
+from mfc_lb.results.runner import locked, run
+from mfc_lb.results.storage import State, StoredResult, read_json
 
 #: What a stored file says of itself, and how that stands.
 CHECKSUMS = {

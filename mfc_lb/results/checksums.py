@@ -7,11 +7,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from mfc_lb.baseline import in_force
-from mfc_lb.experiments.experiment import Experiment
-from mfc_lb.experiments.folders import committed_results_folder
-from mfc_lb.experiments.runner import run
-from mfc_lb.experiments.storage import StoredResult, read_json, write_json
 from mfc_lb.files import sha256
+from mfc_lb.results.experiment import Experiment
+from mfc_lb.results.folders import committed_results_folder
+from mfc_lb.results.runner import run
+from mfc_lb.results.storage import StoredResult, read_json, write_json
 
 
 def checksums_file() -> Path:

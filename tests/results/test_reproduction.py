@@ -5,13 +5,13 @@ import shutil
 import pandas as pd
 import pytest
 
-from mfc_lb.experiments.differences import Difference, differences, misfit
-from mfc_lb.experiments.folders import policies_folder
 from mfc_lb.experiments.kept_files import check_live_records, reproduce_traces
 from mfc_lb.experiments.live_records import records_folder
-from mfc_lb.experiments.reproduction import CHECKSUMS, Verdict
-from mfc_lb.experiments.reproduction_report import MOST_SHOWN, csv_report, terminal_report
-from mfc_lb.experiments.storage import State
+from mfc_lb.results.differences import Difference, differences, misfit
+from mfc_lb.results.folders import data_folder
+from mfc_lb.results.reproduction import CHECKSUMS, Verdict
+from mfc_lb.results.reproduction_report import MOST_SHOWN, csv_report, terminal_report
+from mfc_lb.results.storage import State
 
 TABLE = pd.DataFrame(
     {"policy": ["JSQ(2)", "RND", "MF"], "num_runs": [10, 10, 0], "estimate": [28.4, 0.0, 1e-3]}
@@ -121,7 +121,7 @@ def test_the_terminal_shows_the_first_differences_and_the_file_has_all(capsys):
 @pytest.fixture
 def traces(tmp_path):
     """Return a copy of the stored traces."""
-    return shutil.copytree(policies_folder().parent / "traces", tmp_path / "traces")
+    return shutil.copytree(data_folder() / "traces", tmp_path / "traces")
 
 
 @pytest.fixture

@@ -18,10 +18,11 @@ import pytest
 from distributed import Client
 
 from mfc_lb.errors import InvalidInput
-from mfc_lb.experiments import dask_cluster, find
-from mfc_lb.experiments.experiment import Cell
-from mfc_lb.experiments.runner import run
-from mfc_lb.experiments.storage import read_json
+from mfc_lb.experiments import find
+from mfc_lb.results import dask_cluster
+from mfc_lb.results.experiment import Cell
+from mfc_lb.results.runner import run
+from mfc_lb.results.storage import read_json
 
 ROOT = Path(__file__).parents[2]
 # By this name a worker finds it, too; another package may be called tests there.
@@ -273,7 +274,7 @@ def test_a_cluster_without_workers_is_refused(cluster, command, monkeypatch):
 
 
 def test_the_missing_extra_is_named(command, monkeypatch):
-    monkeypatch.delitem(sys.modules, "mfc_lb.experiments.dask_cluster")
+    monkeypatch.delitem(sys.modules, "mfc_lb.results.dask_cluster")
     monkeypatch.setitem(sys.modules, "distributed", None)
     code, _, err = command("run", "trace_study", "--dask", "tcp://127.0.0.1:1")
     assert code == 2
