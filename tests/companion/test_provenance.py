@@ -100,7 +100,7 @@ def test_a_result_is_told_from_its_manifest_and_can_be_downloaded(book, top, sto
         manifest["computed"]["commit"],
     ):
         assert told in shown
-    assert f"in {manifest['wall_time_seconds']:.0f} s" in shown
+    assert f"in {manifest['wall_time_seconds']:,.0f} s".replace(",", "\N{NO-BREAK SPACE}") in shown
     assert f"{manifest['rows']} rows" in shown
 
 

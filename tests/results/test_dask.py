@@ -26,7 +26,7 @@ from mfc_lb.results.storage import read_json
 
 ROOT = Path(__file__).parents[2]
 # By this name a worker finds it, too; another package may be called tests there.
-sys.path.append(str(ROOT / "tests" / "experiments"))
+sys.path.append(str(ROOT / "tests" / "results"))
 from cells_for_dask import Size, die, roots  # noqa: E402
 
 #: For what takes no time unless something is broken.

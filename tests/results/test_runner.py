@@ -46,6 +46,7 @@ def make(log: Path, size: Size) -> Experiment[Size]:
         name="squares",
         question="What are squares?",
         seed=7,
+        constants={"shared": 5},
         sizes={"quick": size},
         cells=lambda size, seed: [
             Cell(f"cell-{n}", partial(square, n, seed, str(log))) for n in range(size.num_cells)
@@ -149,7 +150,7 @@ def test_manifest_says_what_the_table_is(tmp_path):
     assert manifest["rows"] == 3
     assert manifest["seed"] == 7
     assert manifest["parameters"]["num_cells"] == 3
-    assert manifest["parameters"]["system"]["buffer_size"] == 5
+    assert manifest["parameters"]["shared"] == 5
     assert manifest["columns"] == {"key": "cell", "value": "its square"}
     assert manifest["wall_time_seconds"] >= 0
     assert set(manifest) >= {"experiment", "size", "question", "code", "sha256"}

@@ -119,7 +119,7 @@ def test_load_trusts_paper_results_of_other_code_and_no_others(tmp_path, monkeyp
         load("comparison", "paper")
 
 
-@pytest.mark.parametrize("experiment", map(find, EXPERIMENTS), ids=EXPERIMENTS)
+@pytest.mark.parametrize("experiment", [find(name) for name in EXPERIMENTS], ids=EXPERIMENTS)
 def test_experiments_are_described(experiment):
     assert list(experiment.sizes) == ["quick", "paper"]
     assert experiment.question.endswith("?")
@@ -128,7 +128,7 @@ def test_experiments_are_described(experiment):
     assert len({other.seed for other in map(find, EXPERIMENTS)}) == len(EXPERIMENTS)
 
 
-@pytest.mark.parametrize("experiment", map(find, EXPERIMENTS), ids=EXPERIMENTS)
+@pytest.mark.parametrize("experiment", [find(name) for name in EXPERIMENTS], ids=EXPERIMENTS)
 def test_readme_of_the_data_explains_every_column(experiment):
     readme = (Path(storage.__file__).parents[2] / "data" / "README.md").read_text("utf-8")
     sections = readme.split("\n## ")[1:]
