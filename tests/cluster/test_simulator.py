@@ -55,6 +55,12 @@ def states(result):
 # --- invariants -------------------------------------------------------------------------------
 
 
+def test_equal_runs_are_equal():
+    once, again = run([0, 1], [5, 5]), run([0, 1], [5, 5])
+    assert (once, hash(once)) == (again, hash(again))
+    assert once != run([0, 1], [5, 6])
+
+
 @given(
     JOBS, CLUSTERS, st.sampled_from(BALANCERS), st.none() | st.integers(0, 30), st.integers(0, 9)
 )

@@ -10,6 +10,7 @@ import numpy as np
 from grpc.aio import Channel, StreamStreamCall
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import ArrayRecord
 from mfc_lb.cluster.event_log import delimited, parse_log
 from mfc_lb.cluster.events import EventLog
 from mfc_lb.cluster.messages_pb2 import DROPPED, FINISHED, Job, LogRecord
@@ -31,7 +32,7 @@ TIME_SCALES = (1e-6, 1e6)
 
 
 @dataclass(frozen=True, eq=False)
-class Replay:
+class Replay(ArrayRecord):
     """What a client has of a run.
 
     Attributes
