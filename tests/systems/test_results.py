@@ -142,10 +142,10 @@ def test_a_damaged_file_is_never_another_result(tmp_path):
 @pytest.mark.parametrize("path", ["", ".", "/", "no/such/file.npz"])
 def test_what_is_no_file_is_refused(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InvalidInput, match="path must be a file"):
+    with pytest.raises(InvalidInput, match=r"path must be .* file"):
         EvaluationResult.load(path)
     if "file" not in path:
-        with pytest.raises(InvalidInput, match="path must be a file"):
+        with pytest.raises(InvalidInput, match=r"path must be .* file"):
             RESULT.save(path)
 
 

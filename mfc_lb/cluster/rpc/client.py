@@ -22,7 +22,7 @@ from mfc_lb.cluster.rpc.security import Address, Security
 from mfc_lb.cluster.rpc.service_pb2_grpc import BalancerStub
 from mfc_lb.cluster.rpc.tasks import side_by_side
 from mfc_lb.cluster.traces import Trace
-from mfc_lb.errors import InvalidInput, check_real, require
+from mfc_lb.errors import InvalidInput, check_number, check_real, require
 
 Call = StreamStreamCall[service.ClientMessage, service.LogRecords]
 ENDS = frozenset({FINISHED, DROPPED})
@@ -87,7 +87,7 @@ async def replay(
     ClusterFailure
         If the balancer does not answer, is busy or is gone, or no worker is left.
     """
-    check_time_scale(time_scale)
+    time_scale = check_time_scale(time_scale)
     check_real("patience", patience, strict=True)
     async with security.channel(address) as channel:
         await security.until_connected(channel, address, patience)
@@ -101,8 +101,9 @@ def check_time_scale(value: float) -> float:
     """Return a time scale that can be, or refuse it."""
     shortest, longest = TIME_SCALES
     allowed = f"a number from {shortest:g} to {longest:g}"
-    require(shortest <= value <= longest, "time_scale", value, allowed)
-    return value
+    scale = check_number("time_scale", value, allowed)
+    require(shortest <= scale <= longest, "time_scale", value, allowed)
+    return scale
 
 
 class _Client:
