@@ -61,11 +61,8 @@ def check_number(field: str, value: Any, allowed: str) -> float:
     with axes.
     """
     kind = getattr(getattr(value, "dtype", None), "kind", "f")
-    plain = (
-        not isinstance(value, (bool, str, bytes))
-        and kind in "iuf"
-        and not getattr(value, "ndim", 0)
-    )
+    single = kind in "iuf" and not getattr(value, "ndim", 0)
+    plain = single and not isinstance(value, (bool, str, bytes))
     require(plain, field, value, allowed)
     try:
         return float(value)

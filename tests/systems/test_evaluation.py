@@ -159,7 +159,7 @@ def test_confidence_is_any_kind_of_number(kind):
 
 @pytest.mark.parametrize("samples", [[], 1.0, [[1.0, 2.0]], ["1"], [1j], [True]])
 def test_what_are_no_samples_is_refused(samples):
-    with pytest.raises(InvalidInput, match="^samples"):
+    with pytest.raises(InvalidInput, match=r"^samples"):
         Estimate.of(samples)
 
 
