@@ -174,7 +174,7 @@ def test_a_second_way_of_drawing_is_refused_wherever_it_comes_from():
         pass
 
     process = Later()
-    Later.next_levels = lambda self, levels, generator: levels
+    Later.next_levels = Mixin.first_levels
     for use in (
         lambda: LevelPaths(process, 2, 3),
         lambda: sample_path(process, 3, np.random.default_rng(1)),

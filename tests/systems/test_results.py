@@ -28,6 +28,13 @@ def result(p=P, rule=random_choice, *, num_epochs=10, num_runs=4, seed=1, **more
     return evaluate(MeanFieldSystem(p), policy, seed=seed, **runs, **more)
 
 
+class OwnArrivals(ArrivalProcess):
+    """Same rates and levels; but it could draw others."""
+
+    def sample_levels(self, num_epochs, generator):
+        return super().sample_levels(num_epochs, generator)
+
+
 RESULT = result()
 DEMANDS = {
     "delta_t": {"p": P.replace(delta_t=1.0)},
@@ -37,6 +44,7 @@ DEMANDS = {
     "num_epochs": {"num_epochs": 9},
     "num_runs": {"num_runs": 5},
     "seed": {"seed": 2},
+    "arrivals": {"p": P.replace(arrivals=OwnArrivals())},  # though its levels are the same
 }
 
 
