@@ -41,14 +41,14 @@ class WithoutCaches:
 class ArrayRecord:
     """A frozen dataclass of arrays and other values: its arrays are read-only copies.
 
-    Two are equal if all their fields are, arrays to the byte.
+    A named tuple of arrays is kept as its arrays are. Two are equal if all their fields are, arrays
+    to the byte.
     """
 
     def __post_init__(self) -> None:
         """Take read-only copies of the arrays."""
         for name, value in vars(self).items():
-            if isinstance(value, np.ndarray):
-                object.__setattr__(self, name, read_only(value.copy()))
+            object.__setattr__(self, name, _kept(value))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make arrays read-only again, which they are not after pickling or copying."""
@@ -68,6 +68,17 @@ class ArrayRecord:
         return hash(self._identity())
 
 
+def _kept(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return read_only(value.copy())
+    return value._make(map(_kept, value)) if _is_named_tuple(value) else value
+
+
 def _comparable(value: Any) -> Any:
-    is_array = isinstance(value, np.ndarray)
-    return (value.shape, value.dtype.str, value.tobytes()) if is_array else value
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    return tuple(map(_comparable, value)) if _is_named_tuple(value) else value
+
+
+def _is_named_tuple(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "_make")

@@ -54,14 +54,26 @@ def check_int(field: str, value: Any, minimum: int, maximum: int | None = None) 
     return number
 
 
+def check_number(field: str, value: Any, allowed: str) -> float:
+    """Return a real number of any kind as a float, or refuse it; NaN and infinity are for callers.
+
+    What Python would turn into a number is none if it is true or false, text, complex or an array
+    with axes.
+    """
+    kind = getattr(getattr(value, "dtype", None), "kind", "f")
+    single = kind in "iuf" and not getattr(value, "ndim", 0)
+    plain = single and not isinstance(value, (bool, str, bytes))
+    require(plain, field, value, allowed)
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"{field} must be {allowed}, got {shorten(value)}") from None
+
+
 def check_real(field: str, value: Any, minimum: float = 0.0, *, strict: bool = False) -> float:
     """Return `value` as a finite float >= `minimum` (> if `strict`), or refuse it."""
     allowed = f"a finite number {'>' if strict else '>='} {minimum:g}"
-    require(not isinstance(value, (bool, np.bool_, str, bytes)), field, value, allowed)
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(f"{field} must be {allowed}, got {shorten(value)}") from None
+    number = check_number(field, value, allowed)
     enough = number > minimum if strict else number >= minimum
     require(math.isfinite(number) and enough, field, value, allowed)
     return number
@@ -99,5 +111,8 @@ def as_float_array(field: str, values: Any) -> NDArray[np.float64]:
 def shorten(value: object, limit: int = 80) -> str:
     """Return a value in one short line."""
     shown = value.item() if isinstance(value, np.generic) else value
-    text = " ".join(repr(shown).split())
+    try:
+        text = " ".join(repr(shown).split())
+    except ValueError:  # of an integer with thousands of digits
+        text = f"{type(value).__name__} of too many digits"
     return text if len(text) <= limit else text[: limit - 3] + "..."

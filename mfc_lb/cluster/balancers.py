@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import read_only
 from mfc_lb.cluster import decisions
 from mfc_lb.cluster.decisions import View
 from mfc_lb.errors import check_int, require
@@ -273,13 +274,14 @@ class Dispatcher:
         self.choices, self.ties = (np.random.default_rng(child) for child in root.spawn(2))
         self.balancer = balancer
         self.cores = np.array(cores, dtype=np.int64)
-        self.settings = balancer.settings(self.cores)
+        self.settings = balancer.settings(self.cores.copy())
         self.num_decided = 0
         self.refresh(np.zeros(len(self.cores), dtype=np.int64), 0)
 
     def refresh(self, jobs: Integers, interval: int) -> None:
         """Take in a new snapshot, see `Balancer.table`."""
-        self.table = self.balancer.table(jobs, self.settings, interval)
+        # Copies: what a balancer writes into what it is given is nobody's load.
+        self.table = self.balancer.table(jobs.copy(), self.settings.copy(), interval)
 
     def choose(self, jobs: Integers) -> int:
         """Return the worker for the next job.
@@ -296,7 +298,7 @@ class Dispatcher:
     def view(self, jobs: Integers) -> View:
         """Return what the next decision sees, given a snapshot."""
         numbers = self.num_decided, self.settings, self.table
-        return View(jobs, self.cores, *numbers, self.choices, self.ties)
+        return View(read_only(jobs), read_only(self.cores), *numbers, self.choices, self.ties)
 
 
 def _cumulative(rule: DecisionRule) -> Floats:

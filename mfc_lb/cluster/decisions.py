@@ -17,7 +17,7 @@ class View(NamedTuple):
     Attributes
     ----------
     jobs : ndarray of int64, shape (num_workers,)
-        Snapshot of the jobs in service and waiting at each worker.
+        Snapshot of the jobs in service and waiting at each worker; read-only, as the cores are.
     cores : ndarray of int64, shape (num_workers,)
         Cores of each worker.
     num_decided : int64

@@ -14,7 +14,7 @@ from mfc_lb.cluster.event_coding import decode_events, encode_events
 from mfc_lb.cluster.events import ABSENT, EventKind, EventLog, Events, LogHeader
 from mfc_lb.cluster.parameters import ClusterParameters
 from mfc_lb.errors import InvalidInput
-from mfc_lb.files import write_whole
+from mfc_lb.files import as_path, write_whole
 
 #: What a header says of the form of the log: of those that are read, the last is written.
 FORMAT_VERSIONS = (1, 2)
@@ -64,7 +64,7 @@ def write_log(log: EventLog, path: str | Path) -> None:
     OSError
         If the file cannot be written.
     """
-    write_whole(Path(path), log_bytes(log))
+    write_whole(as_path("path", path), log_bytes(log))
 
 
 def read_log(path: str | Path) -> EventLog:
@@ -87,7 +87,7 @@ def read_log(path: str | Path) -> EventLog:
     OSError
         If the file cannot be read.
     """
-    return parse_log(Path(path).read_bytes(), str(path))
+    return parse_log(as_path("path", path).read_bytes(), str(path))
 
 
 def parse_log(content: bytes, name: str = "log") -> EventLog:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import ArrayRecord
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -95,8 +97,8 @@ class LogHeader:
 
 
 @dataclass(frozen=True, eq=False)
-class EventLog:
-    """Every action of a run.
+class EventLog(ArrayRecord):
+    """Every action of a run; its columns are read-only. Two are equal if all of it is.
 
     Attributes
     ----------

@@ -132,7 +132,7 @@ def run(state: State, limits: Limits, view: View, decision: Any, *, pause: bool)
     limits : Limits
         Of the cluster and of time.
     view : View
-        Streams, settings and table; the kernel knows the rest.
+        What the decision sees, of the state's own snapshot; the kernel counts the decisions.
     decision : compiled function
         Picks the workers.
     pause : bool
@@ -156,7 +156,8 @@ def _compiled_loop() -> Any:
     frozen = integers.copy()
     frozen.setflags(write=False)
     typeof: Any = numba.typeof
-    view = typeof(View(integers, integers, 0, integers, numbers, generator, generator))
+    # What a decision sees it cannot write to: the compiler refuses that.
+    view = typeof(View(frozen, frozen, 0, integers, numbers, generator, generator))
     state = typeof(new_state(frozen, frozen, integers, stale=True))
     decision = types.FunctionType(types.int64(view))
     loop: Any = _loop
@@ -181,8 +182,8 @@ def _loop(state: Any, limits: Any, view: Any, decision: Any, pause: bool) -> int
             if pause:
                 return REFRESH_DUE
         _finish_until(state, now)
-        loads = workers.snapshot, workers.cores, counters[ARRIVALS]
-        worker = decision(View(*loads, view.settings, view.table, view.choices, view.ties))
+        given = view.settings, view.table, view.choices, view.ties
+        worker = decision(View(view.jobs, view.cores, counters[ARRIVALS], *given))
         if not 0 <= worker < workers.cores.size:
             return NO_SUCH_WORKER
         _arrive(state, now, worker, limits.capacity)

@@ -21,6 +21,7 @@ from mfc_lb.cluster.trace_columns import (
 )
 from mfc_lb.cluster.traces import COLUMNS, Times, Trace
 from mfc_lb.errors import InvalidInput, require
+from mfc_lb.files import as_path
 
 Tell = Callable[[str], None]
 
@@ -115,7 +116,7 @@ def read_trace(
     InvalidInput
         At the first thing that is wrong, with file, line, column and value.
     """
-    file, text = str(path), read_text(Path(path))
+    file, text = str(path), read_text(as_path("path", path))
     layout = Layout(arrival_column, service_column, time_unit)
     if layout.time_unit is not None:
         require(time_unit in UNITS, "time_unit", time_unit, f"one of {', '.join(UNITS)}")

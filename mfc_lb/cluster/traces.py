@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mfc_lb.arrays import ArrayRecord, read_only
 from mfc_lb.errors import InvalidInput, require
-from mfc_lb.files import write_whole
+from mfc_lb.files import as_path, write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,10 +139,11 @@ class Trace(ArrayRecord):
         OSError
             If the file cannot be written.
         """
+        file = as_path("path", path)
         content = self.to_frame().to_csv(index=False, lineterminator="\n").encode()
-        packed = str(path).lower().endswith(".gz")
+        packed = file.name.lower().endswith(".gz")
         content = gzip.compress(content, compresslevel=6, mtime=0) if packed else content
-        write_whole(Path(path), content)
+        write_whole(file, content)
 
     def _columns(self) -> dict[str, Times]:
         return {name: getattr(self, name) for name in COLUMNS}

@@ -157,7 +157,13 @@ class ArrivalProcess(WithoutCaches):
     def __init_subclass__(cls) -> None:
         """Refuse a subclass that draws in two ways."""
         super().__init_subclass__()
-        derived = sorted({"first_levels", "next_levels"} & vars(cls).keys())
+        cls.require_one_way()
+
+    @classmethod
+    def require_one_way(cls) -> None:
+        """Refuse a subclass that draws in two ways, wherever it has the second one from."""
+        names = ("first_levels", "next_levels")
+        derived = [name for name in names if getattr(cls, name) is not vars(ArrivalProcess)[name]]
         require(not derived, "overridden method", derived, "sample_levels, which all draws follow")
 
     @property

@@ -28,6 +28,7 @@ def sample_path(process: ArrivalProcess, num_epochs: int, generator: np.random.G
     InvalidInput
         If a subclass draws something else than so many levels.
     """
+    process.require_one_way()  # a method may have been assigned since the class was made
     path = np.asarray(process.sample_levels(num_epochs, generator))
     fits = path.shape == (num_epochs,) and path.dtype.kind in "iu"
     fits = fits and bool(((path >= 0) & (path < process.num_levels)).all())
@@ -63,6 +64,7 @@ class LevelPaths:
     """
 
     def __init__(self, process: ArrivalProcess, count: int, num_epochs: int) -> None:
+        process.require_one_way()
         self._process = process
         length = 0 if process.follows_kernel else num_epochs + 1
         self.levels: Levels = np.zeros(count, dtype=np.int64)

@@ -123,7 +123,7 @@ class MeanFieldSystem:
         self, nu: NDArray[np.float64], rate: Any, rule: DecisionRule
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         try:
-            rates = rule.arrival_rates(nu, rate)
+            rates = rule.arrival_rates(nu.copy(), rate)  # a rule may write into what it is given
         except ValueError as error:
             if _broadcast(nu, rate, rule):
                 raise  # what went wrong is the rule's own matter
@@ -145,7 +145,7 @@ def _broadcast(nu: NDArray[np.float64], rate: Any, rule: DecisionRule) -> bool:
 
 def _checked_rate(arrival_rate: ArrayLike) -> NDArray[np.float64] | float:
     array = as_float_array("arrival_rate", arrival_rate)
-    rate = array if array.ndim else float(array)  # plain floats are quicker than 0-d arrays
+    rate = array.copy() if array.ndim else float(array)  # plain floats are quicker than 0-d arrays
     lowest, highest = (array.min(), array.max()) if array.size > 1 else (rate, rate)
     # Written so that NaN does not pass.
     if not (array.size > 0 and lowest >= 0.0 and highest < np.inf):

@@ -142,7 +142,7 @@ class QueueSystem(ABC):
     ) -> NDArray[np.float64]:
         """Return the expected rate of a queue in each state, shape (S,)."""
         if self.distinct_queues:
-            return rule.distinct_arrival_rates(counts, arrival_rate)
+            return rule.distinct_arrival_rates(counts.copy(), arrival_rate)  # a rule may write
         return np.asarray(rule.arrival_rates(counts / self.num_queues, arrival_rate))
 
     def _count(self, states: NDArray[np.int64]) -> NDArray[np.int64]:

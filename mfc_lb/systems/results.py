@@ -12,8 +12,8 @@ import scipy.special
 from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.arrays import ArrayRecord
-from mfc_lb.errors import InvalidInput, require, shorten
-from mfc_lb.files import write_whole
+from mfc_lb.errors import InvalidInput, as_float_array, check_number, require, shorten
+from mfc_lb.files import as_path, write_whole
 from mfc_lb.model import ArrivalProcess, SystemParameters
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ class Estimate:
     @classmethod
     def of(cls, samples: ArrayLike) -> "Estimate":
         """Return the estimate from samples of shape (R,)."""
-        values = np.asarray(samples, dtype=np.float64)
+        values = as_float_array("samples", samples)
+        listed = values.ndim == 1 and values.size > 0
+        require(listed, "samples shape", values.shape, "(R,), one number for each sample")
         count = values.size
         error = float(values.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
         return cls(float(values.mean()), error, count)
@@ -59,11 +61,12 @@ class Estimate:
         tuple of float
             Lower and upper end; NaN for a single sample.
         """
-        inside = isinstance(confidence, float) and 0.0 < confidence < 1.0
-        require(inside, "confidence", confidence, "a number strictly between 0 and 1")
+        allowed = "a number strictly between 0 and 1"
+        coverage = check_number("confidence", confidence, allowed)
+        require(0.0 < coverage < 1.0, "confidence", confidence, allowed)
         if self.num_samples < 2:
             return float("nan"), float("nan")
-        quantile = scipy.special.stdtrit(self.num_samples - 1, 0.5 + confidence / 2.0)
+        quantile = scipy.special.stdtrit(self.num_samples - 1, 0.5 + coverage / 2.0)
         width = float(quantile) * self.standard_error
         return self.mean - width, self.mean + width
 
@@ -198,6 +201,7 @@ class EvaluationResult(ArrayRecord):
             If the file cannot be written, or would not be read as this result: arrivals that a
             subclass draws in its own way are not in a file.
         """
+        file = as_path("path", path)
         words = {name: getattr(self, name) for name in ("system", "policy", "seed")}
         described = json.dumps({"parameters": asdict(self.parameters), **words})
         content = io.BytesIO()
@@ -207,7 +211,7 @@ class EvaluationResult(ArrayRecord):
         plain = kind is ArrivalProcess and _parse(content) == self
         require(plain, "arrivals of a result in a file", kind.__name__, "an ArrivalProcess")
         try:
-            write_whole(Path(path), content.getvalue())
+            write_whole(file, content.getvalue())
         except (OSError, ValueError) as error:
             raise InvalidInput(f"path must be a file that can be written, got {error}") from None
 
@@ -230,8 +234,9 @@ class EvaluationResult(ArrayRecord):
         InvalidInput
             If the file is missing, damaged or something else.
         """
+        file = as_path("path", path)
         try:
-            return _parse(io.BytesIO(Path(path).read_bytes()))
+            return _parse(io.BytesIO(file.read_bytes()))
         except Exception as error:  # a damaged archive fails in many ways
             allowed = "a file of an EvaluationResult"
             raise InvalidInput(f"path must be {allowed}, got {str(path)!r} ({error})") from error

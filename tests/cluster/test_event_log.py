@@ -1,6 +1,8 @@
 """Logs: the same bytes for the same run, readable by anyone, and refused when they are damaged."""
 
+import copy
 import hashlib
+import pickle
 import subprocess
 import sys
 import zlib
@@ -73,10 +75,36 @@ def with_length(record):
 
 
 def assert_same(log, other):
+    assert log == other
     assert (log.header, log.end_us) == (other.header, other.end_us)
     for column, same in zip(log.events, other.events, strict=True):
         assert column.dtype == same.dtype
         assert column.tolist() == same.tolist()
+
+
+# --- in memory --------------------------------------------------------------------------------
+
+
+def test_equal_logs_are_equal(log):
+    assert new_log() == log
+    assert hash(new_log()) == hash(log)
+    assert new_log() != new_log(num_jobs=199)
+    later = log.events._replace(time_us=log.events.time_us + 1)
+    assert EventLog(log.header, later, log.end_us) != log
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))]
+)
+def test_nobody_edits_a_log(copied):
+    events = events_of([(EventKind.WORKER_LOST, 0, 0, 1, -1)])
+    log = EventLog(new_log().header, events, 0)
+    events.worker[0] = 0  # of the caller, not of the log
+    assert copied(log) == log
+    assert log.events.worker.tolist() == [1]
+    for column in copied(log).events:
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 1
 
 
 # --- writing ----------------------------------------------------------------------------------

@@ -202,6 +202,12 @@ def test_a_worker_may_come_before_its_balancer(certificates):
     assert told == [0]
 
 
+def test_certificates_are_named_by_paths():
+    assert Security("a", "b", "c") == Security(Path("a"), Path("b"), Path("c"))
+    with pytest.raises(InvalidInput, match="tls_key must be the path of a file, got ''"):
+        Security("a", "", "c")
+
+
 def test_certificates_that_are_incomplete():
     with pytest.raises(InvalidInput, match="tls_cert must come with a key and an authority"):
         Security(tls_cert=Path("ours.pem"))
@@ -246,7 +252,7 @@ async def using(use):
     return use(Address("127.0.0.1", 1))
 
 
-@pytest.mark.parametrize("seconds", [0, 0.09, 3601, float("nan")])
+@pytest.mark.parametrize("seconds", [0, 0.09, 3601, float("nan"), "1", None, True])
 def test_keepalive_has_limits(seconds):
     with pytest.raises(InvalidInput, match=r"keepalive must be a number from 0.1 to 3600, got"):
         Security(keepalive=seconds)

@@ -55,6 +55,12 @@ def states(result):
 # --- invariants -------------------------------------------------------------------------------
 
 
+def test_equal_runs_are_equal():
+    once, again = run([0, 1], [5, 5]), run([0, 1], [5, 5])
+    assert (once, hash(once)) == (again, hash(again))
+    assert once != run([0, 1], [5, 6])
+
+
 @given(
     JOBS, CLUSTERS, st.sampled_from(BALANCERS), st.none() | st.integers(0, 30), st.integers(0, 9)
 )
@@ -322,6 +328,43 @@ def test_a_balancer_that_names_no_worker_is_refused():
 
     with pytest.raises(InvalidInput, match="from 0 to 2, got another one"):
         simulate_cluster(trace_of([(0, 1)]), ClusterParameters(), Lost())
+
+
+@pytest.mark.parametrize("refresh_interval_us", [0, 7])
+def test_a_balancer_that_edits_what_it_sees_changes_no_loads(refresh_interval_us):
+    class Vandal(LeastLoaded):
+        follows_snapshots = True
+
+        def settings(self, cores):
+            cores[:] = 64
+            return super().settings(cores)
+
+        def table(self, jobs, settings, interval):
+            table = super().table(jobs, settings, interval)
+            jobs[:], settings[:] = 0, 0
+            return table
+
+    generator = np.random.default_rng(6)
+    trace = Trace.from_arrays(*generator.integers(0, 400, (2, 300)))
+    cluster = ClusterParameters((3, 2), 30, refresh_interval_us)
+    tame, wild = (simulate_cluster(trace, cluster, one("first")) for one in (LeastLoaded, Vandal))
+    assert tame.log.events.worker.tolist() == wild.log.events.worker.tolist()
+    assert tame.finish_time_us.tolist() == wild.finish_time_us.tolist()
+
+
+def test_a_decision_cannot_edit_what_it_sees():
+    import numba
+
+    def empty_all(view):
+        view.jobs[:] = 0
+        return 0
+
+    class Vandal(Balancer):
+        name = "vandal"
+        decision = staticmethod(numba.njit(empty_all))
+
+    with pytest.raises(TypeError, match="readonly array"):
+        simulate_cluster(trace_of([(0, 1)]), ClusterParameters(), Vandal())
 
 
 # --- results ----------------------------------------------------------------------------------

@@ -159,6 +159,30 @@ def test_a_second_way_of_drawing_is_refused():
                 return levels
 
 
+def test_a_second_way_of_drawing_is_refused_wherever_it_comes_from():
+    class Mixin:
+        def first_levels(self, count, generator):
+            return np.zeros(count, int)
+
+    refused = "overridden method must be sample_levels, which all draws follow, got "
+    with pytest.raises(InvalidInput, match=refused):
+
+        class Mixed(Mixin, ArrivalProcess):
+            pass
+
+    class Later(ArrivalProcess):
+        pass
+
+    process = Later()
+    Later.next_levels = Mixin.first_levels
+    for use in (
+        lambda: LevelPaths(process, 2, 3),
+        lambda: sample_path(process, 3, np.random.default_rng(1)),
+    ):
+        with pytest.raises(InvalidInput, match=refused + r"\['next_levels'\]"):
+            use()
+
+
 @pytest.mark.parametrize("path", [[0, 1], [0, 1, 2], [0.0, 1.0, 0.0], [[0, 1, 0]]])
 def test_a_subclass_that_draws_no_levels_is_refused(path):
     class Broken(ArrivalProcess):

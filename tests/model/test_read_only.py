@@ -10,6 +10,7 @@ from mfc_lb import (
     ArrivalProcess,
     ConstantPolicy,
     FiniteSystem,
+    InfiniteAgentSystem,
     MeanFieldSystem,
     SystemParameters,
     evaluate,
@@ -18,7 +19,7 @@ from mfc_lb import (
     score_rule,
     softmin,
 )
-from mfc_lb.model import PriorityRule, TableRule
+from mfc_lb.model import PriorityRule, ScoreRule, TableRule
 from mfc_lb.model.score_rates import rivals
 from mfc_lb.systems.mean_field import MeanFieldSystem as Limit
 
@@ -107,6 +108,44 @@ def test_a_policy_that_edits_what_it_sees_changes_no_physics(system):
     tame, wild = (evaluate(system, policy, **runs) for policy in (ConstantPolicy(rule), vandal))
     assert tame.drops.tolist() == wild.drops.tolist()
     assert tame.levels.tolist() == wild.levels.tolist()
+
+
+class VandalRule(ScoreRule):
+    def arrival_rates(self, nu, arrival_rate):
+        rates = super().arrival_rates(nu, arrival_rate)
+        nu[...] = np.eye(6)[5]
+        if np.ndim(arrival_rate):
+            arrival_rate[...] = 0.0
+        return rates
+
+    def distinct_arrival_rates(self, counts, arrival_rate):
+        rates = super().distinct_arrival_rates(counts, arrival_rate)
+        counts[...] = 0
+        return rates
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        MeanFieldSystem(P),
+        InfiniteAgentSystem(P, 20),
+        InfiniteAgentSystem(P, 20, distinct_queues=True),
+        FiniteSystem(P, 100, 20, "per_epoch"),
+        FiniteSystem(P, 100, 20, "per_epoch", distinct_queues=True),
+    ],
+)
+def test_a_rule_that_edits_what_it_sees_changes_no_physics(system):
+    runs, scores = {"num_epochs": 10, "num_runs": 4, "seed": 1}, softmin(P, 1.0).scores
+    rules = ScoreRule(scores, 2), VandalRule(scores, 2)
+    tame, wild = (evaluate(system, ConstantPolicy(rule), **runs) for rule in rules)
+    assert tame.drops.tolist() == wild.drops.tolist()
+
+
+def test_a_rule_that_edits_what_it_sees_leaves_the_callers_arrays():
+    nu, rate = np.tile(P.empty_distribution, (2, 1)), np.array([0.9, 0.6])
+    MeanFieldSystem(P).step(nu, rate, VandalRule(np.zeros(6), 2))
+    assert nu.tolist() == np.tile(P.empty_distribution, (2, 1)).tolist()
+    assert rate.tolist() == [0.9, 0.6]
 
 
 @pytest.mark.parametrize(

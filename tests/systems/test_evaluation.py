@@ -1,6 +1,7 @@
 """Evaluation: results depend on (seed, run) alone, differences are paired, intervals cover."""
 
 import re
+from fractions import Fraction
 
 import joblib
 import numpy as np
@@ -150,7 +151,19 @@ def test_a_rule_is_not_a_policy():
         evaluate(SYSTEMS[1], random_choice(PARAMETERS), num_epochs=2, num_runs=2, seed=1)
 
 
-@pytest.mark.parametrize("confidence", [0.0, 1.0, 95, float("nan"), "high"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.array, Fraction])
+def test_confidence_is_any_kind_of_number(kind):
+    estimate = Estimate(0.0, 1.0, 5)
+    assert estimate.interval(kind(0.75)) == estimate.interval(0.75)
+
+
+@pytest.mark.parametrize("samples", [[], 1.0, [[1.0, 2.0]], ["1"], [1j], [True]])
+def test_what_are_no_samples_is_refused(samples):
+    with pytest.raises(InvalidInput, match=r"^samples"):
+        Estimate.of(samples)
+
+
+@pytest.mark.parametrize("confidence", [0, 1.0, 95, np.nan, "high", 0.5j, True, [0.5]])
 def test_wrong_confidence_is_refused(confidence):
     with pytest.raises(InvalidInput, match="confidence must be a number strictly between"):
         Estimate(0.0, 1.0, 5).interval(confidence)

@@ -10,6 +10,7 @@ import numpy as np
 from grpc.aio import Channel, StreamStreamCall
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import ArrayRecord
 from mfc_lb.cluster.event_log import delimited, parse_log
 from mfc_lb.cluster.events import EventLog
 from mfc_lb.cluster.messages_pb2 import DROPPED, FINISHED, Job, LogRecord
@@ -21,7 +22,7 @@ from mfc_lb.cluster.rpc.security import Address, Security
 from mfc_lb.cluster.rpc.service_pb2_grpc import BalancerStub
 from mfc_lb.cluster.rpc.tasks import side_by_side
 from mfc_lb.cluster.traces import Trace
-from mfc_lb.errors import InvalidInput, check_real, require
+from mfc_lb.errors import InvalidInput, check_number, check_real, require
 
 Call = StreamStreamCall[service.ClientMessage, service.LogRecords]
 ENDS = frozenset({FINISHED, DROPPED})
@@ -31,7 +32,7 @@ TIME_SCALES = (1e-6, 1e6)
 
 
 @dataclass(frozen=True, eq=False)
-class Replay:
+class Replay(ArrayRecord):
     """What a client has of a run.
 
     Attributes
@@ -86,7 +87,7 @@ async def replay(
     ClusterFailure
         If the balancer does not answer, is busy or is gone, or no worker is left.
     """
-    check_time_scale(time_scale)
+    time_scale = check_time_scale(time_scale)
     check_real("patience", patience, strict=True)
     async with security.channel(address) as channel:
         await security.until_connected(channel, address, patience)
@@ -100,8 +101,9 @@ def check_time_scale(value: float) -> float:
     """Return a time scale that can be, or refuse it."""
     shortest, longest = TIME_SCALES
     allowed = f"a number from {shortest:g} to {longest:g}"
-    require(shortest <= value <= longest, "time_scale", value, allowed)
-    return value
+    scale = check_number("time_scale", value, allowed)
+    require(shortest <= scale <= longest, "time_scale", value, allowed)
+    return scale
 
 
 class _Client:

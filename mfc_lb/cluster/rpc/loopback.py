@@ -20,7 +20,9 @@ from mfc_lb.cluster.rpc.errors import ClusterFailure
 from mfc_lb.cluster.rpc.outcome import LiveResult
 from mfc_lb.cluster.rpc.security import Address, Security
 from mfc_lb.cluster.rpc.tasks import run_to_end
+from mfc_lb.cluster.simulator import MAX_SEED
 from mfc_lb.cluster.traces import Trace
+from mfc_lb.errors import check_int, require
 
 #: What runs `mfc-lb`.
 PROGRAM = (sys.executable, "-c", "from mfc_lb.cli import main; main()", "cluster")
@@ -88,11 +90,15 @@ def run_live(
     Raises
     ------
     InvalidInput
-        If the time scale is out of range.
+        If a value is out of range.
     ClusterFailure
         If a process does not start (its message says why), or no worker is left.
     """
-    check_time_scale(time_scale)
+    require(isinstance(trace, Trace), "trace", trace, "a Trace")
+    require(isinstance(cluster, ClusterParameters), "cluster", cluster, "ClusterParameters")
+    require(isinstance(balancer, str), "balancer", balancer, "a balancer's name, such as 'jsq:2'")
+    seed = check_int("seed", seed, 0, MAX_SEED)
+    time_scale = check_time_scale(time_scale)
     load = trace.offered_load(sum(cluster.cores))
     words = ["--balancer", balancer, "--seed", str(seed), "--expected-load", str(load)]
     words += ["--refresh", f"{cluster.refresh_interval_us}us"]

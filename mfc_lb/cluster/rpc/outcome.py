@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mfc_lb.arrays import ArrayRecord
 from mfc_lb.cluster import kernel
 from mfc_lb.cluster.events import EventKind, EventLog
 from mfc_lb.cluster.replay import check_log
@@ -19,7 +20,7 @@ Times = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Lags:
+class Lags(ArrayRecord):
     """Realised minus intended times, in microseconds of the trace: the scheduling jitter.
 
     All are as the balancer sees them, messages on their way included.
@@ -53,7 +54,7 @@ class Lags:
 
 
 @dataclass(frozen=True, eq=False)
-class LiveResult:
+class LiveResult(ArrayRecord):
     """Outcome of a live run.
 
     Attributes

@@ -12,7 +12,8 @@ import grpc
 from mfc_lb.cluster.rpc.certificates import tls_context, why_refused
 from mfc_lb.cluster.rpc.errors import ClusterFailure
 from mfc_lb.cluster.rpc.tasks import side_by_side
-from mfc_lb.errors import InvalidInput, require
+from mfc_lb.errors import InvalidInput, check_number, require
+from mfc_lb.files import as_path
 
 #: Largest message that is accepted; `outbox.LARGEST_BATCH` items are far smaller.
 MAX_MESSAGE_BYTES = 2**20
@@ -90,9 +91,14 @@ class Security:
         """Check that there are all certificates or none, and the time."""
         shortest, longest = KEEPALIVES
         allowed = f"a number from {shortest:g} to {longest:g}"
-        require(shortest <= self.keepalive <= longest, "keepalive", self.keepalive, allowed)
-        given = [path is not None for path in (self.tls_cert, self.tls_key, self.tls_ca)]
-        if any(given) and not all(given):
+        keepalive = check_number("keepalive", self.keepalive, allowed)
+        require(shortest <= keepalive <= longest, "keepalive", self.keepalive, allowed)
+        object.__setattr__(self, "keepalive", keepalive)
+        files = {name: getattr(self, name) for name in ("tls_cert", "tls_key", "tls_ca")}
+        given = {name: as_path(name, path) for name, path in files.items() if path is not None}
+        for name, path in given.items():
+            object.__setattr__(self, name, path)
+        if given and given.keys() != files.keys():
             raise InvalidInput("tls_cert must come with a key and an authority, and they with it")
 
     @property
