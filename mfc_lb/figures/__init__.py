@@ -23,9 +23,6 @@ from mfc_lb.figures.style import look, new_figure, styled
 from mfc_lb.figures.traces import work_trace
 from mfc_lb.figures.trajectories import (
     herd,
-    herd_arrival_rates,
-    queue_length_distribution,
-    reported_queues,
 )
 
 __all__ = [
@@ -43,7 +40,6 @@ __all__ = [
     "drops_by_population",
     "drops_by_size",
     "herd",
-    "herd_arrival_rates",
     "learned_by_size",
     "learned_differences",
     "learned_population_gap",
@@ -53,9 +49,7 @@ __all__ = [
     "new_figure",
     "policy_differences",
     "population_gap",
-    "queue_length_distribution",
     "refresh_curves",
-    "reported_queues",
     "styled",
     "work_trace",
 ]

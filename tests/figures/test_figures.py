@@ -39,9 +39,6 @@ def rates_table():
 
 DRAWN = {
     "herd": lambda: figures.herd(load("trajectories")),
-    "reported_queues": lambda: figures.reported_queues(load("trajectories")),
-    "herd_arrival_rates": lambda: figures.herd_arrival_rates(load("trajectories")),
-    "queue_length_distribution": lambda: figures.queue_length_distribution(load("trajectories")),
     "distance_to_mean_field": lambda: figures.distance_to_mean_field(load("convergence")),
     "drops_bias": lambda: figures.drops_bias(load("convergence")),
     "agents_limit": lambda: figures.agents_limit(load("convergence")),

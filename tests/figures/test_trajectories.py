@@ -8,18 +8,10 @@ import pandas as pd
 import pytest
 
 from mfc_lb import figures
-from mfc_lb.figures.style import GREY
 from mfc_lb.figures.trajectories import filling_colors
 from tests.figures.drawn import (
-    assert_curve,
-    assert_heights,
-    bars,
-    curve,
     estimates,
     legend_colors,
-    levels,
-    lines,
-    points,
 )
 
 FILLINGS = (0, 1, 2)
@@ -108,48 +100,3 @@ def test_white_lines_are_the_times_of_the_news_under_the_long_delay():
 def test_fuller_queues_are_darker():
     brightness = [sum(color[:3]) for color in filling_colors([0, 1, 2, 5])]
     assert all(light > dark for light, dark in pairwise(brightness))
-
-
-def assert_epochs(panel, rows: pd.DataFrame) -> None:
-    """Assert that a panel shows a line for each filling and epoch."""
-    for filling, color in COLORS.items():
-        drawn = lines(panel, color)
-        assert len(drawn) == 2
-        for epoch, line in enumerate(drawn):
-            here = rows[(rows.filling == filling) & (rows.epoch == epoch)]
-            assert_curve(points(line), here, "time")
-
-
-def test_reported_queues_are_followed_from_news_to_news():
-    figure = figures.reported_queues(trajectories().query("system == 'mean_field'"))
-    for panel, policy in zip(figure.axes, POLICIES, strict=True):
-        shown = chosen("mean_filling", system="mean_field", policy=policy, delta_t=6.0)
-        assert_epochs(panel, shown)
-    assert legend_colors(figure) == {str(z): color for z, color in COLORS.items()}
-
-
-def test_rates_hold_until_the_next_news():
-    table = trajectories()
-    begins = table.time == table.epoch * table.delta_t
-    (panel,) = figures.herd_arrival_rates(table[begins]).axes
-    rates = chosen("arrival_rate", system="mean_field", policy="JSQ(2)", delta_t=6.0)
-    rates = rates[rates.time == 6.0 * rates.epoch]
-    for filling, color in COLORS.items():
-        for epoch, line in zip((0, 1), lines(panel, color), strict=True):
-            (rate,) = rates[(rates.filling == filling) & (rates.epoch == epoch)].estimate
-            assert points(line).tolist() == [[6 * epoch, rate], [6 * epoch + 6, rate]]
-    means = [points(line) for line in lines(panel, GREY, "--")]
-    assert [mean[:, 1] for mean in means] == [pytest.approx(rate) for rate in (0.66, 0.96)]
-    assert [set(mean[:, 0]) for mean in means] == [{0.0, 6.0}, {6.0, 12.0}]
-    assert levels(panel, GREY, ":") == [1.0]
-
-
-def test_points_of_a_finite_system_lie_over_the_lines_of_the_mean_field():
-    (panel,) = figures.queue_length_distribution(fractions(), 6.0, "JSQ(2)").axes
-    for filling, color in COLORS.items():
-        here = fractions().query(f"delta_t == 6 and policy == 'JSQ(2)' and filling == {filling}")
-        assert_curve(curve(panel, color), here[here.system == "mean_field"], "time")
-        finite = here[here.system == "finite"]
-        (marks,) = bars(panel, color)
-        assert marks[:, 0].tolist() == finite.time.tolist()
-        assert_heights(marks, finite)
