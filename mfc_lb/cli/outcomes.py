@@ -55,15 +55,13 @@ class Outcome:
 
     @property
     def drop_fraction(self) -> "Estimate":
-        """Drops divided by arrivals, a ratio of means with its error by the delta method."""
+        """Drops divided by arrivals, a ratio of means."""
         from mfc_lb.systems import Estimate
 
         drops, arrivals = self.result.total_drops, self.arrivals
         if not arrivals.any():
             return Estimate(0.0, 0.0, len(drops))
-        fraction = drops.mean() / arrivals.mean()
-        scatter = Estimate.of((drops - fraction * arrivals) / arrivals.mean())
-        return Estimate(float(fraction), scatter.standard_error, len(drops))
+        return Estimate.ratio(drops, arrivals)
 
     def describe(self) -> Row:
         """Return the columns that say what was simulated."""

@@ -110,8 +110,9 @@ def _train_and_follow(size: CertificateSize, seed: int, delta_t: float, name: st
 
 
 def _drops(size: CertificateSize, seed: int, delta_t: float, policy: Policy) -> list[float]:
-    drops = mean_field_system(delta_t).simulate(policy, _levels(size, seed, delta_t)).drops
-    return [float(total) for total in drops.sum(axis=1)]
+    levels = _levels(size, seed, delta_t)
+    drops: list[float] = mean_field_system(delta_t).simulate(policy, levels).total_drops.tolist()
+    return drops
 
 
 def _certify(size: CertificateSize, seed: int, delta_t: float) -> Result:

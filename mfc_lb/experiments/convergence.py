@@ -114,7 +114,7 @@ def _compare_with_limit(case: Case, num_runs: int, seed: int) -> dict[str, list[
         distances.append(float(np.abs(run.distributions - nu)[1:].sum(axis=1).mean()))
     return {
         "drops": drops,
-        "mean_field": limit.drops.sum(axis=1).tolist(),
+        "mean_field": limit.total_drops.tolist(),
         "distance": distances,
     }
 

@@ -63,7 +63,7 @@ class CommonPaths:
 
     def drops(self, policy: Policy) -> Floats:
         """Return a policy's total drops per queue on each path."""
-        return np.asarray(self.system.simulate(policy, self.levels).drops.sum(axis=1))
+        return self.system.simulate(policy, self.levels).total_drops
 
     def estimate(self, policy: Policy) -> Estimate:
         """Return a policy's expected drops; random routing's, which are known, are the control."""
@@ -177,7 +177,7 @@ def certificate(
         _certificate_row(CLAIRVOYANT, "difference", "starts", found.difference_of_starts),
     ]
     for name, policy in policies.items():
-        drops = system.simulate(policy, levels).drops.sum(axis=1)
+        drops = system.simulate(policy, levels).total_drops
         compared = Certificate(drops, found.from_policy, found.from_random)
         rows.append(_certificate_row(name, "drops", "none", Estimate.of(drops)))
         rows.append(_certificate_row(name, "ratio", CLAIRVOYANT, compared.ratio))

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mfc_lb.experiments.cases import CASE_COLUMNS, JSQ, PAPER, RND, Case, drops_cell
 from mfc_lb.results.experiment import (
@@ -86,7 +85,8 @@ def _rows(size: ChoicesSize, results: Mapping[str, Result]) -> list[Row]:
 def _row(comparison: _Comparison, results: Mapping[str, Result]) -> Row:
     baseline = np.asarray(results[comparison.baseline.key])
     alternative = np.asarray(results[comparison.alternative.key])
-    relative = _relative_difference(alternative, baseline)
+    ratio = Estimate.ratio(alternative, baseline)
+    relative = replace(ratio, mean=ratio.mean - 1.0)
     low, high = relative.interval()
     return {
         "choice": comparison.choice,
@@ -97,16 +97,6 @@ def _row(comparison: _Comparison, results: Mapping[str, Result]) -> Row:
         "relative_low": low,
         "relative_high": high,
     }
-
-
-def _relative_difference(
-    alternative: NDArray[np.float64], baseline: NDArray[np.float64]
-) -> Estimate:
-    """Return the estimate of the ratio of two means, less one, from paired samples."""
-    ratio = float(alternative.mean() / baseline.mean())
-    # To first order the ratio errs as this mean does.
-    linear = Estimate.of((alternative - ratio * baseline) / baseline.mean())
-    return replace(linear, mean=ratio - 1.0)
 
 
 EXPERIMENT = Experiment(

@@ -91,7 +91,7 @@ def distinct_queues(delta_t: float, num_queues: int, num_paths: int, seed: int) 
         _totals(p, ConstantPolicy((1 - dose) * rules[0] + dose * rules[1]), num_paths, seed)
         for dose in (0.0, 1.0 / check_int("num_queues", num_queues, 2))
     )
-    return _ratio(pure - mixed, pure)
+    return Estimate.ratio(pure - mixed, pure)
 
 
 def per_packet(delta_t: float, num_queues: int) -> float:
@@ -136,7 +136,7 @@ def starting_level(delta_t: float, high_start: float, num_paths: int, seed: int)
         for p in starts
     )
     estimates = {
-        name: _ratio(shift * (high[name] - low[name]), (high[name] + low[name]) / 2)
+        name: Estimate.ratio(shift * (high[name] - low[name]), (high[name] + low[name]) / 2)
         for name in (JSQ, MF)
     }
     change = shift * (exact[0] - exact[1]) / ((exact[0] + exact[1]) / 2)
@@ -261,7 +261,7 @@ def other_mappings(delta_t: float, num_paths: int, seed: int) -> pd.DataFrame:
     rows = []
     for name, mapping in MAPPINGS.items():
         other = _totals(p, Remapped(policy, mapping), num_paths, seed)
-        rows.append(_row(_ratio(other - own, own), name, MF))
+        rows.append(_row(Estimate.ratio(other - own, own), name, MF))
     return pd.DataFrame(rows)
 
 
@@ -297,7 +297,7 @@ def by_objective(delta_t: float, discount: float, num_paths: int, seed: int) -> 
             MeanFieldSystem(p).simulate(ConstantPolicy(rule), levels).drops @ weight
             for rule in (join_shortest_queue(p), random_choice(p))
         )
-        rows.append({"objective": objective, **estimate_columns(_ratio(jsq - rnd, rnd))})
+        rows.append({"objective": objective, **estimate_columns(Estimate.ratio(jsq - rnd, rnd))})
     return pd.DataFrame(rows)
 
 
@@ -323,14 +323,7 @@ def _policies(delta_t: float) -> dict[str, Policy]:
 
 def _totals(p: SystemParameters, policy: Policy, num_paths: int, seed: int) -> Floats:
     levels = rate_paths(p, num_paths, seed)
-    return np.asarray(MeanFieldSystem(p).simulate(policy, levels).drops.sum(axis=-1))
-
-
-def _ratio(part: Floats, whole: Floats) -> Estimate:
-    """Return the estimate of a ratio of means of paired samples, by linearisation."""
-    ratio = float(part.mean() / whole.mean())
-    spread = Estimate.of((part - ratio * whole) / whole.mean())
-    return Estimate(ratio, spread.standard_error, spread.num_samples)
+    return MeanFieldSystem(p).simulate(policy, levels).total_drops
 
 
 def _row(estimate: Estimate, choice: str, policy: str) -> Row:

@@ -65,7 +65,7 @@ class _Evaluation:
 
     def drops(self, policy: Any) -> Any:
         """Return the drops on each path."""
-        return self._system.simulate(policy, self._levels).drops.sum(axis=1)
+        return self._system.simulate(policy, self._levels).total_drops
 
     def __call__(self, policy: NetworkPolicy) -> Estimate:
         return self._limit.estimate(self.drops(policy))

@@ -39,8 +39,7 @@ def best_softmin(
 
     def mean_drops(log_beta: float) -> float:
         rule = ScoreRule(-math.exp(log_beta) * weights, system.parameters.num_choices)
-        drops = system.simulate(ConstantPolicy(rule), levels).drops
-        return float(drops.sum(axis=1).mean())
+        return float(system.simulate(ConstantPolicy(rule), levels).total_drops.mean())
 
     bounds = (math.log(0.01), math.log(largest))
     best = scipy.optimize.minimize_scalar(

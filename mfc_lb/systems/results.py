@@ -48,6 +48,29 @@ class Estimate:
         error = float(values.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
         return cls(float(values.mean()), error, count)
 
+    @classmethod
+    def ratio(cls, part: NDArray[np.float64], whole: NDArray[np.float64]) -> "Estimate":
+        """Return the estimate of a ratio of means from paired samples, by the delta method.
+
+        Parameters
+        ----------
+        part, whole : ndarray, shape (R,)
+            Samples of what is divided, and of what divides it.
+
+        Returns
+        -------
+        Estimate
+            Of E[part] / E[whole], with the error of its linearisation.
+
+        Examples
+        --------
+        >>> Estimate.ratio(np.array([1.0, 2.0, 4.0]), np.array([2.0, 4.0, 8.0]))
+        Estimate(mean=0.5, standard_error=0.0, num_samples=3)
+        """
+        mean = float(part.mean() / whole.mean())
+        spread = cls.of((part - mean * whole) / whole.mean())
+        return cls(mean, spread.standard_error, spread.num_samples)
+
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return Student's confidence interval of the mean.
 

@@ -30,6 +30,11 @@ class Trajectory(ArrayRecord):
     arrivals: NDArray[np.float64] | None = None
     departures: NDArray[np.float64] | None = None
 
+    @property
+    def total_drops(self) -> NDArray[np.float64]:
+        """Cumulative drops per queue of each path, shape (...)."""
+        return np.asarray(self.drops.sum(axis=-1))
+
 
 def check_levels(levels: Any, parameters: SystemParameters) -> NDArray[np.int64]:
     """Return paths of arrival levels as an array, or refuse what is not a level."""
