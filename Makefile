@@ -48,7 +48,7 @@ book: setup  ## execute the notebooks at the paper's sizes and build the book
 	@echo "The book: $(CURDIR)/_build/html/index.html"
 
 reproduce: setup  ## recompute all of data/ from nothing and compare row by row
-	$(BIN)/python -m mfc_lb.experiments reproduce --differences _build/differences.csv
+	$(BIN)/mfc-lb results reproduce --differences _build/differences.csv
 
 bench: setup  ## measure speed and memory against the usual way of doing the same work
 	$(BIN)/python -m benchmarks

@@ -60,14 +60,6 @@ def establish() -> None:
         os.environ |= environment()
 
 
-def restart() -> None:
-    """Start this command again under the baseline, for one that has NumPy loaded by now."""
-    if not environment().items() <= os.environ.items():
-        sys.stdout.flush()
-        command = [sys.executable, *sys.orig_argv[1:]]
-        os.execve(sys.executable, command, os.environ | environment())
-
-
 def in_force() -> str:
     """Return the name of the baseline that this process computes with, or ``none``.
 

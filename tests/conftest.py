@@ -1,14 +1,15 @@
 """Settings that every test shares."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 import mfc_lb.systems  # noqa: F401  (loads NumPy's and SciPy's BLAS, which are limited below)
+from mfc_lb.cli import main
 
 # The same examples on every run, and no deadline: a kernel's first call compiles it.
 settings.register_profile("reproducible", derandomize=True, deadline=None)
@@ -22,20 +23,12 @@ threadpool_limits(1, user_api="blas")
 
 
 @pytest.fixture
-def command(monkeypatch, tmp_path, capfd):
-    """Run a command of the experiments in an empty folder; returns exit code, output and errors."""
-    from mfc_lb.experiments.__main__ import main
-
+def command(monkeypatch, tmp_path):
+    """Run `mfc-lb results` in an empty folder of results; returns exit code, output and errors."""
     monkeypatch.setenv("MFC_LB_RESULTS", str(tmp_path))
 
     def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["experiments", *arguments])
-        try:
-            main()
-            code = 0
-        except SystemExit as exit_:
-            code = exit_.code
-        out, err = capfd.readouterr()
-        return code, out, err
+        done = CliRunner().invoke(main, ["results", *arguments])
+        return done.exit_code, done.stdout, done.stderr
 
     return call

@@ -59,12 +59,6 @@ def test_variables_that_come_too_late_do_not_count():
     assert printed("import numpy; " + ESTABLISH + TELL)[0] == "none"
 
 
-def test_a_command_that_has_loaded_numpy_starts_again():
-    script = "import sys, numpy; from mfc_lb import baseline; baseline.restart(); print(sys.argv)"
-    told = printed(script + TELL.replace("import numpy, torch", "import torch"))
-    assert told == ["['-c']", "x86-64-v3", "Haswell", "AVX2"]
-
-
 def test_kernels_of_notebooks_are_told(tmp_path, monkeypatch):
     def told():
         manager = kernel_manager_class(tmp_path, tmp_path)()

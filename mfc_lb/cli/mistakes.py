@@ -55,6 +55,8 @@ def _explain_failure(error: Exception) -> tuple[int, str] | None:
         return FAILED, f"nothing more can be written: {error.strerror}"
     if isinstance(error, BrokenExecutor):
         return FAILED, "a process of the run was killed, most likely for want of memory"
+    if isinstance(error, ConnectionError):
+        return FAILED, f"{error}; start it again"
     if type(error).__module__ in _FAILURES:
         return FAILED, str(error)
     return None

@@ -15,6 +15,7 @@ from mfc_lb.cli.evaluate import evaluate
 from mfc_lb.cli.figure import figure
 from mfc_lb.cli.mistakes import explain
 from mfc_lb.cli.notebook import notebook
+from mfc_lb.cli.results import results
 from mfc_lb.cli.simulate import simulate
 from mfc_lb.cli.trace import trace
 from mfc_lb.cli.train import train
@@ -68,6 +69,7 @@ Start with:
   mfc-lb cluster compare ramp.csv --refresh 0,100ms,1s --picture ramp.png
   mfc-lb notebook list
   mfc-lb figure list
+  mfc-lb results list
 """
 
 
@@ -163,5 +165,6 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (simulate, compare, train, evaluate, trace, cluster, notebook, figure, book):
+_commands = (simulate, compare, train, evaluate, trace, cluster, notebook, figure, results, book)
+for command in _commands:
     main.add_command(command)

@@ -1,6 +1,6 @@
 """The book's experiments: one module for each question, and the table that answers it.
 
-``load(name, size)`` gives a table; ``python -m mfc_lb.experiments`` runs them.
+``load(name, size)`` gives a table; ``mfc-lb results`` computes them.
 """
 
 from importlib import import_module
@@ -68,8 +68,8 @@ def load(name: str, size: str = "quick", *, processes: int = -1) -> "pd.DataFram
     A stored table is used if its checksum, parameters and seed are right, and the code that it
     depends on is unchanged. Else the "quick" size is computed, and kept in ``$MFC_LB_RESULTS`` or
     the user's cache, never in the checkout; the "paper" size, which takes minutes, is computed only
-    on request. Other code alone does not make it stale: `python -m
-    mfc_lb.experiments reproduce` is the judge of that. A table of the "paper" size that is not in
+    on request. Other code alone does not make it stale: `mfc-lb results
+    reproduce` is the judge of that. A table of the "paper" size that is not in
     ``$MFC_LB_RESULTS`` is the one that comes with the checkout.
     """
     experiment = find(name)
@@ -79,7 +79,7 @@ def load(name: str, size: str = "quick", *, processes: int = -1) -> "pd.DataFram
         stored = StoredResult(committed_results_folder(), experiment, size)
     usable = {State.CURRENT, State.OTHER_CODE} if size == "paper" else {State.CURRENT}
     if stored.state not in usable:
-        allowed = f"stored (compute it with python -m mfc_lb.experiments run {name} --size paper)"
+        allowed = f"stored (compute it with mfc-lb results run {name} --size paper)"
         require(size != "paper", stored.name, str(stored.state), allowed)
         stored = run(experiment, size, computed_results_folder(), processes=processes)
     return stored.read()

@@ -19,7 +19,7 @@ from mfc_lb.results.circumstances import circumstances, package_versions
 from mfc_lb.results.folders import data_folder
 from mfc_lb.results.storage import read_json
 
-COMMAND = "python -m mfc_lb.experiments record-live"
+COMMAND = "mfc-lb results record-live"
 #: Real seconds for each second of the trace, by the size of the book.
 TIME_SCALES = {"quick": LiveSetting().time_scale, "paper": 1.0}
 #: In which a worker is killed.

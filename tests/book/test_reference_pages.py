@@ -12,7 +12,6 @@ from click.testing import CliRunner
 import mfc_lb
 from mfc_lb.cli import main
 from mfc_lb.companion import list_notebooks
-from mfc_lb.experiments.__main__ import cli as experiments
 
 REFUSAL = re.compile(r"^\$ mfc-lb (?P<words>.*)\n(?P<said>mfc-lb: .*)$", re.MULTILINE)
 ROW = re.compile(r"^\| \{doc\}`(?P<notebook>\w+)` \| (?P<parameters>`.*`) \|$", re.MULTILINE)
@@ -20,9 +19,7 @@ PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 BIBTEX = re.compile(r"@inproceedings\{.*?\n\}", re.DOTALL)
 DOCUMENTED = re.compile(r"^\.\. auto(?:class|function|exception):: mfc_lb\.(\w+)$", re.MULTILINE)
 
-
-COMMAND = re.compile(r"(?:^|`)(mfc-lb|python -m mfc_lb\.experiments) ([^`\n]*)", re.MULTILINE)
-PROGRAMS = {"mfc-lb": main, "python -m mfc_lb.experiments": experiments}
+COMMAND = re.compile(r"(?:^|`)mfc-lb ([^`\n]*)", re.MULTILINE)
 
 
 @pytest.fixture
@@ -42,8 +39,8 @@ def test_the_refusals_shown_are_what_the_command_line_says(text):
 def test_the_commands_shown_exist_with_their_options(text):
     shown = COMMAND.findall(text("rerun"))
     assert len(shown) >= 12
-    for program, words in shown:
-        parse(PROGRAMS[program], shlex.split(words))
+    for words in shown:
+        parse(main, shlex.split(words))
 
 
 def parse(command, words):

@@ -31,7 +31,9 @@ def test_version(call):
 
 
 def commands(group: click.Group = main, path: tuple[str, ...] = ()):
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         if isinstance(command, click.Group):
             yield from commands(command, (*path, name))
         else:
@@ -48,7 +50,7 @@ def test_every_command_explains_itself(path, command, call):
     assert [option.name for option in options if not option.help] == []
 
 
-@pytest.mark.parametrize("group", ["notebook", "figure", "book"])
+@pytest.mark.parametrize("group", ["notebook", "figure", "results", "book"])
 def test_group_without_command_shows_help(group, call):
     done = call(group)
     assert done.exit_code == 0

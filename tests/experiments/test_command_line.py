@@ -1,4 +1,4 @@
-"""`python -m mfc_lb.experiments`."""
+"""`mfc-lb results`."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_list_names_every_experiment_and_its_state(command):
         (["run", "trajectories", "--output", "/dev/null/x"], "results cannot be written"),
         (["run"], "Missing argument 'NAME'"),
         (["reproduce", "--only", "nonsense"], "'nonsense' is not one of 'trajectories', "),
-        (["reproduce", "--only", "nonsense"], "'policies', 'traces', 'live_cluster'"),
+        (["reproduce", "--only", "nonsense"], "'policies', 'traces', 'live-cluster'"),
         (["recompute"], "No such command"),
         (["reproduce", "--differences", "/dev/null/x"], "results cannot be written"),
     ],

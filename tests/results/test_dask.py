@@ -262,14 +262,14 @@ def test_a_server_that_says_nothing_is_not_waited_for(command, monkeypatch):
     assert code == 2
     assert (
         without_log(err)
-        == f"Error: no Dask scheduler answers at {address}: no answer after 0.5 s\n"
+        == f"mfc-lb: no Dask scheduler answers at {address}: no answer after 0.5 s\n"
     )
 
 
 def test_a_cluster_without_workers_is_refused(cluster, command, monkeypatch):
     monkeypatch.setattr(dask_cluster, "WORKERLESS_SECONDS", 0.5)
     code, _, err = command("run", "trace_study", "--dask", cluster.address)
-    expected = f"Error: the Dask cluster at {cluster.address} has no worker after 0.5 s\n"
+    expected = f"mfc-lb: the Dask cluster at {cluster.address} has no worker after 0.5 s\n"
     assert (code, without_log(err)) == (2, expected)
 
 
@@ -292,7 +292,7 @@ def test_a_lost_cluster_is_told_in_one_line(command, monkeypatch):
     def lose(*_: object, **__: object) -> None:
         raise ConnectionError("all Dask workers are gone, for 30 s now")
 
-    monkeypatch.setattr("mfc_lb.experiments.__main__.run", lose)
+    monkeypatch.setattr("mfc_lb.cli.results_commands.run", lose)
     code, out, err = command("run", "trace_study", "--dask", "tcp://127.0.0.1:1")
     assert (code, out) == (1, "")
-    assert err == "Error: all Dask workers are gone, for 30 s now; start it again\n"
+    assert err == "mfc-lb: all Dask workers are gone, for 30 s now; start it again\n"

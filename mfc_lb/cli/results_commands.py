@@ -1,6 +1,5 @@
-"""The experiments on the command line: ``python -m mfc_lb.experiments``."""
+"""The commands of `mfc-lb results`."""
 
-import logging
 import sys
 from pathlib import Path
 
@@ -9,9 +8,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from mfc_lb import baseline
 from mfc_lb.baseline import in_force
-from mfc_lb.errors import InvalidInput, check_int
+from mfc_lb.cli.results import results
+from mfc_lb.errors import check_int
 from mfc_lb.experiments import EXPERIMENTS, find
 from mfc_lb.experiments.learned import reproduce_policies, store_all
 from mfc_lb.results.checksums import (
@@ -27,12 +26,11 @@ from mfc_lb.results.runner import locked, run
 from mfc_lb.results.spot_check import spot_check
 from mfc_lb.results.storage import StoredResult, write_bytes
 
-_console = Console()
-
 #: Names of what is stored, beside those of the experiments.
 POLICIES, TRACES, LIVE_CLUSTER = _OTHERS = ("policies", "traces", "live_cluster")
 
 _SIZES = click.Choice(["quick", "paper"])
+_SIZES_HELP = "quick: seconds each. paper: the paper's sizes, minutes to an hour each."
 _processes = click.option(
     "--processes", default=-1, show_default=True, help="Number of processes; -1: one per core."
 )
@@ -47,15 +45,7 @@ _output = click.option(
 )
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-def cli() -> None:
-    """Run the experiments of the book, and check what is stored of them.
-
-    A run that is killed goes on where it stopped when it is started again.
-    """
-
-
-@cli.command("list")
+@results.command("list", epilog="\b\nExample:\n  mfc-lb results list")
 def list_command() -> None:
     """Show the experiments and what is stored of them."""
     table = _new_table("experiment", "question", "quick", "paper")
@@ -64,12 +54,12 @@ def list_command() -> None:
             StoredResult(results_folder(), experiment, size).state for size in experiment.sizes
         )
         table.add_row(experiment.name, experiment.question, *states)
-    _console.print(table)
+    Console().print(table)
 
 
-@cli.command("run")
+@results.command("run", epilog="\b\nExample:\n  mfc-lb results run comparison --size quick")
 @click.argument("name")
-@click.option("--size", type=_SIZES, default="quick", show_default=True)
+@click.option("--size", type=_SIZES, default="quick", show_default=True, help=_SIZES_HELP)
 @_processes
 @_dask
 @_output
@@ -82,7 +72,7 @@ def run_command(
     click.echo(f"{stored.table}: {stored.state}")
 
 
-@cli.command("policies")
+@results.command("policies", epilog="\b\nExample:\n  mfc-lb results policies --output policies")
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Folder of policies [default: data/policies]."
 )
@@ -94,7 +84,7 @@ def policies_command(output: Path | None, processes: int, dask: str | None) -> N
         click.echo(path)
 
 
-@cli.command("record-live")
+@results.command("record-live", epilog="\b\nExample:\n  mfc-lb results record-live killed")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
     "--output",
@@ -112,8 +102,8 @@ def record_live_command(names: tuple[str, ...], output: Path | None) -> None:
         click.echo(path)
 
 
-@cli.command("reproduce")
-@click.option("--size", type=_SIZES, default="paper", show_default=True)
+@results.command("reproduce", epilog="\b\nExample:\n  mfc-lb results reproduce --only trace_study")
+@click.option("--size", type=_SIZES, default="paper", show_default=True, help=_SIZES_HELP)
 @click.option(
     "--only",
     "names",
@@ -153,16 +143,16 @@ def reproduce_command(
         verdicts.append(reproduce_traces())
     if not names or LIVE_CLUSTER in names:
         verdicts += check_live_records()
-    _console.print(terminal_report(verdicts))
+    Console().print(terminal_report(verdicts))
     if differences is not None:
         write_bytes(differences, csv_report(verdicts))
         click.echo(f"All differences: {differences}")
     sys.exit(0 if all(verdict.agrees for verdict in verdicts) else 1)
 
 
-@cli.command("check")
+@results.command("check", epilog="\b\nExample:\n  mfc-lb results check")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--size", type=_SIZES, default="quick", show_default=True)
+@click.option("--size", type=_SIZES, default="quick", show_default=True, help=_SIZES_HELP)
 @click.option("--write", is_flag=True, help="Keep the checksums of this machine instead.")
 @_processes
 def check_command(names: tuple[str, ...], size: str, write: bool, processes: int) -> None:
@@ -179,7 +169,7 @@ def check_command(names: tuple[str, ...], size: str, write: bool, processes: int
     table = _new_table("experiment", "SHA-256", "")
     for name, checksum in found.items():
         table.add_row(name, checksum[:16], "same" if same[name] else "DIFFERS")
-    _console.print(table)
+    Console().print(table)
     click.echo(f"Numerical baseline: {in_force()} here, {kept['baseline']} in data/checksums.json.")
     if write:
         keep_checksums(size, found)
@@ -187,9 +177,9 @@ def check_command(names: tuple[str, ...], size: str, write: bool, processes: int
     sys.exit(0 if write or all(same.values()) else 1)
 
 
-@cli.command("spot-check")
+@results.command("spot-check", epilog="\b\nExample:\n  mfc-lb results spot-check comparison")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--size", type=_SIZES, default="paper", show_default=True)
+@click.option("--size", type=_SIZES, default="paper", show_default=True, help=_SIZES_HELP)
 @click.option("--seed", default=1, show_default=True, help="Chooses the cells.")
 @_processes
 def spot_check_command(names: tuple[str, ...], size: str, seed: int, processes: int) -> None:
@@ -208,9 +198,9 @@ def spot_check_command(names: tuple[str, ...], size: str, seed: int, processes: 
     sys.exit(1 if wrong else 0)
 
 
-@cli.command("audit")
+@results.command("audit", epilog="\b\nExample:\n  mfc-lb results audit trace_study --size quick")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--size", type=_SIZES, default="paper", show_default=True)
+@click.option("--size", type=_SIZES, default="paper", show_default=True, help=_SIZES_HELP)
 @click.option("--seed", default=1, show_default=True, help="Draws the share and the new runs.")
 @click.option(
     "--output", type=click.Path(path_type=Path, dir_okay=False), help="CSV file for the findings."
@@ -240,28 +230,3 @@ def _new_table(*columns: str) -> Table:
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
-
-
-def main() -> None:
-    """Run the command line; a user's mistake is one line and exit code 2."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
-    try:
-        cli.main(prog_name="python -m mfc_lb.experiments", standalone_mode=False)
-    except click.ClickException as error:
-        _fail(error.format_message(), 2)
-    except InvalidInput as error:
-        _fail(str(error), 2)
-    except ConnectionError as error:
-        _fail(f"{error}; start it again", 1)
-    except (click.Abort, KeyboardInterrupt):
-        _fail("interrupted; start it again to go on", 130)
-
-
-def _fail(message: str, code: int) -> None:
-    click.echo(f"Error: {message}", err=True)
-    sys.exit(code)
-
-
-if __name__ == "__main__":
-    baseline.restart()  # NumPy was loaded with the package
-    main()
