@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-
 #: Largest seed: as many bits as NumPy takes from the system where it is given none.
 MAX_SEED = 2**128 - 1
 
@@ -97,14 +96,17 @@ def check_reals(
 
 def check_list(field: str, values: Any, allowed: str) -> list[Any]:
     """Return what a sequence holds, or refuse text and what has no order."""
-    unordered = isinstance(values, (str, bytes, Set, Mapping)) or getattr(values, "ndim", 1) == 0
-    require(isinstance(values, Iterable) and not unordered, field, values, allowed)
+    other = isinstance(values, (str, bytes, Set, Mapping, np.ma.MaskedArray))
+    listed = isinstance(values, Iterable) and not other and getattr(values, "ndim", 1) > 0
+    require(listed, field, values, allowed)
     return list(values)
 
 
 def check_seed(value: Any) -> int:
     """Return a seed as an int, or refuse it."""
-    return check_int("seed", value, 0, MAX_SEED)
+    seed = check_int("seed", value, 0)
+    require(seed <= MAX_SEED, "seed", value, "an integer >= 0 and < 2^128")
+    return seed
 
 
 def as_float_array(field: str, values: Any) -> NDArray[np.float64]:

@@ -224,12 +224,8 @@ def study_trace(name: str, seed: int = 0) -> Trace:
     >>> len(trace), trace.service_time_us[:3].tolist()
     (1200, [1000000, 500000, 100000])
     """
-    require(
-        isinstance(name, str) and name in STUDY_TRACES,
-        "name",
-        name,
-        f"one of {', '.join(STUDY_TRACES)}",
-    )
+    known = isinstance(name, str) and name in STUDY_TRACES
+    require(known, "name", name, f"one of {', '.join(STUDY_TRACES)}")
     return STUDY_TRACES[name](seed=seed)
 
 

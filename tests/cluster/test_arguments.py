@@ -58,7 +58,7 @@ ASKED_FOR_A_NUMBER = {
     "refresh_interval_us": lambda value: ClusterParameters(refresh_interval_us=value),
     "num_workers": lambda value: ClusterParameters.uniform(value, 1),
     "cores": lambda value: ClusterParameters.uniform(2, value),
-    "num_choices": lambda value: JoinShortestQueue(value),
+    "num_choices": JoinShortestQueue,
     "seed": lambda value: simulated(seed=value),
     "seed of a dispatcher": lambda value: Dispatcher(LeastLoaded(), np.array([1]), value),
     "seed of a trace": lambda value: constant_trace(seed=value),
@@ -83,7 +83,7 @@ ASKED_FOR_A_NUMBER = {
     "cores of moments": lambda value: moments_of([1, 1], [value, 1]),
 }
 ASKED_FOR_A_ROW = {
-    "cores": lambda row: ClusterParameters(row),
+    "cores": ClusterParameters,
     "cores of a dispatcher": lambda row: Dispatcher(LeastLoaded(), row, 1),
     "jobs to choose for": DISPATCHER.choose,
     "jobs in a snapshot": lambda row: DISPATCHER.refresh(row, 0),
