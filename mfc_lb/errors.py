@@ -2,11 +2,14 @@
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+#: Largest seed: as many bits as NumPy takes from the system where it is given none.
+MAX_SEED = 2**128 - 1
 
 
 class InvalidInput(ValueError):
@@ -83,29 +86,53 @@ def check_reals(
     field: str, values: Any, minimum: float = 0.0, *, strict: bool = False
 ) -> tuple[float, ...]:
     """Return a non-empty tuple of floats that each pass `check_real`, or refuse it."""
-    listed = isinstance(values, Iterable) and not isinstance(values, (str, bytes))
-    require(listed, field, values, "a sequence of numbers")
     numbers = tuple(
         check_real(f"{field}[{index}]", value, minimum, strict=strict)
-        for index, value in enumerate(values)
+        for index, value in enumerate(check_list(field, values, "a sequence of numbers"))
     )
     require(len(numbers) > 0, field, values, "a sequence of at least one number")
     return numbers
+
+
+def check_list(field: str, values: Any, allowed: str) -> list[Any]:
+    """Return what a sequence holds, or refuse text and what has no order."""
+    other = isinstance(values, (str, bytes, Set, Mapping, np.ma.MaskedArray))
+    listed = isinstance(values, Iterable) and not other and getattr(values, "ndim", 1) > 0
+    require(listed, field, values, allowed)
+    return list(values)
+
+
+def check_seed(value: Any) -> int:
+    """Return a seed as an int, or refuse it."""
+    seed = check_int("seed", value, 0)
+    require(seed <= MAX_SEED, "seed", value, "an integer >= 0 and < 2^128")
+    return seed
 
 
 def as_float_array(field: str, values: Any) -> NDArray[np.float64]:
     """Return `values` as a float64 array, or refuse what is not numeric."""
     if type(values) is np.ndarray and values.dtype == np.float64:
         return values
+    # Not text, nor complex, nor integers beyond 64 bits.
+    return _as_array(field, values, "numeric", "iuf").astype(np.float64, copy=False)
+
+
+def as_int_array(field: str, values: Any, allowed: str) -> NDArray[Any]:
+    """Return `values` as an array of integers of any kind, or refuse what is something else."""
+    return _as_array(field, values, allowed, "iu")
+
+
+def _as_array(field: str, values: Any, allowed: str, kinds: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
-    except ValueError:  # rows of different lengths, or an object's own matter
+    except (ValueError, OverflowError):  # rows of different lengths, or an object's own matter
         if hasattr(values, "__array__"):
             raise
-        raise InvalidInput(f"{field} must be numeric, got {shorten(values)}") from None
-    if array.dtype.kind not in "iuf":  # not text, nor complex, nor integers beyond 64 bits
-        raise InvalidInput(f"{field} must be numeric, got {shorten(values)}")
-    return array.astype(np.float64, copy=False)
+        raise InvalidInput(f"{field} must be {allowed}, got {shorten(values)}") from None
+    # What is masked would be taken for valid.
+    known = array.dtype.kind in kinds and not isinstance(values, np.ma.MaskedArray)
+    require(known, field, values, allowed)
+    return array
 
 
 def shorten(value: object, limit: int = 80) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mfc_lb.arrays import read_only
 from mfc_lb.cluster import decisions
 from mfc_lb.cluster.decisions import View
-from mfc_lb.errors import check_int, require
+from mfc_lb.errors import as_int_array, check_int, check_seed, require
 from mfc_lb.model import ConstantPolicy, DecisionRule, Policy, SystemParameters, as_decision_rule
 from mfc_lb.model.parameters import MAX_CHOICES
 from mfc_lb.model.policies import require_policy
@@ -270,10 +270,10 @@ class Dispatcher:
 
     def __init__(self, balancer: Balancer, cores: Integers, seed: int) -> None:
         require(isinstance(balancer, Balancer), "balancer", balancer, "a Balancer")
-        root = np.random.SeedSequence(check_int("seed", seed, 0), spawn_key=(STREAM_KEY,))
+        root = np.random.SeedSequence(check_seed(seed), spawn_key=(STREAM_KEY,))
         self.choices, self.ties = (np.random.default_rng(child) for child in root.spawn(2))
         self.balancer = balancer
-        self.cores = np.array(cores, dtype=np.int64)
+        self.cores = _check_counts("cores", cores, 1).copy()
         self.settings = balancer.settings(self.cores.copy())
         self.num_decided = 0
         self.refresh(np.zeros(len(self.cores), dtype=np.int64), 0)
@@ -281,7 +281,8 @@ class Dispatcher:
     def refresh(self, jobs: Integers, interval: int) -> None:
         """Take in a new snapshot, see `Balancer.table`."""
         # Copies: what a balancer writes into what it is given is nobody's load.
-        self.table = self.balancer.table(jobs.copy(), self.settings.copy(), interval)
+        given = self._one_each(jobs).copy(), self.settings.copy()
+        self.table = self.balancer.table(*given, interval)
 
     def choose(self, jobs: Integers) -> int:
         """Return the worker for the next job.
@@ -291,9 +292,15 @@ class Dispatcher:
         jobs : ndarray of int64, shape (num_workers,)
             The snapshot: jobs in service and waiting at each worker.
         """
-        view = self.view(jobs)
+        view = self.view(self._one_each(jobs))
         self.num_decided += 1
         return int(self.balancer.decision(view))
+
+    def _one_each(self, jobs: Any) -> Integers:
+        counts = _check_counts("jobs", jobs, 0)
+        one_each = f"({len(self.cores)},), one number for each worker"
+        require(counts.shape == self.cores.shape, "jobs shape", counts.shape, one_each)
+        return counts
 
     def view(self, jobs: Integers) -> View:
         """Return what the next decision sees, given a snapshot."""
@@ -308,8 +315,17 @@ def _cumulative(rule: DecisionRule) -> Floats:
     return np.ascontiguousarray(np.cumsum(table, axis=-1, dtype=np.float64).ravel())
 
 
+def _check_counts(field_name: str, values: Any, minimum: int) -> Integers:
+    allowed = f"integers >= {minimum}, one for each worker"
+    counts = as_int_array(field_name, values, allowed)
+    fits = counts.ndim == 1 and counts.size > 0 and minimum <= counts.min() <= counts.max() < 2**62
+    require(bool(fits), field_name, values, allowed)
+    return counts.astype(np.int64, copy=False)
+
+
 def _check_tie_break(value: Any) -> None:
-    require(value in TIE_BREAKS, "tie_break", value, " or ".join(map(repr, TIE_BREAKS)))
+    known = isinstance(value, str) and value in TIE_BREAKS
+    require(known, "tie_break", value, " or ".join(map(repr, TIE_BREAKS)))
 
 
 def _check_flag(field_name: str, value: Any) -> None:

@@ -13,7 +13,7 @@ from mfc_lb.cluster import messages_pb2 as messages
 from mfc_lb.cluster.event_coding import decode_events, encode_events
 from mfc_lb.cluster.events import ABSENT, EventKind, EventLog, Events, LogHeader
 from mfc_lb.cluster.parameters import ClusterParameters
-from mfc_lb.errors import InvalidInput
+from mfc_lb.errors import InvalidInput, require
 from mfc_lb.files import as_path, write_whole
 
 #: What a header says of the form of the log: of those that are read, the last is written.
@@ -36,6 +36,7 @@ def delimited(record: messages.LogRecord) -> bytes:
 
 def log_bytes(log: EventLog) -> bytes:
     """Return a log as the bytes of its file."""
+    require(isinstance(log, EventLog), "log", log, "an EventLog")
     header = messages.LogRecord(header=header_message(log.header))
     content = delimited(header) + encode_events(log.events)
     return content + delimited(end_record(log.end_us, len(log), zlib.crc32(content)))
@@ -100,6 +101,7 @@ def parse_log(content: bytes, name: str = "log") -> EventLog:
     name : str
         How messages call it.
     """
+    require(isinstance(content, bytes), "content", content, "the bytes of a log")
     return _Reader(content, name).read()
 
 

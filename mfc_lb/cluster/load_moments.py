@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mfc_lb.arrays import ArrayRecord
 from mfc_lb.cluster.load_over_time import LoadOverTime
 from mfc_lb.compiled import njit
-from mfc_lb.errors import check_int, require
+from mfc_lb.errors import check_int, check_list, require
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,10 +120,15 @@ def moments_of(jobs: NDArray[np.int64], cores: NDArray[np.int64]) -> dict[str, f
     >>> moments_of([3, 3, 3], [4, 4, 4])
     {'mean': 0.75, 'standard_deviation': 0.0, 'skewness': nan, 'excess_kurtosis': nan}
     """
-    each = np.array([check_int("cores", number, 1) for number in cores])
-    present = np.array([check_int("jobs", number, 0) for number in jobs])
-    require(each.shape == present.shape != (0,), "jobs", present.size, "one number for each worker")
+    one_each = "one number for each worker"
+    listed = check_list("cores", cores, one_each), check_list("jobs", jobs, one_each)
+    require(len(listed[0]) == len(listed[1]) > 0, "jobs", len(listed[1]), one_each)
+    each = np.array([check_int("cores", number, 1) for number in listed[0]])
     scale = _common_multiple(each)
+    most = 2**62 // (scale * len(each) ** 2)  # so that sums and deviations fit into 64 bits
+    counts = [check_int("jobs", number, 0) for number in listed[1]]
+    require(max(counts) <= most, "jobs", max(counts), f"at most {most} at each of these workers")
+    present = np.array(counts, dtype=np.int64)
     return dict(zip(MOMENTS, _moments(present * (scale // each), scale), strict=True))
 
 

@@ -72,6 +72,7 @@ class LoadOverTime(ArrayRecord):
             Jobs in service and waiting.
         """
         times = as_float_array("times_us", times_us)
+        require(times.ndim == 1, "times_us shape", times.shape, "(T,)")
         inside = bool(((times >= 0) & (times <= self.end_us)).all())
         require(inside, "times_us", times_us, f"from 0 to the end of the run, {self.end_us}")
         jobs = np.empty((len(times), len(self.cores)), dtype=np.int64)

@@ -30,7 +30,8 @@ def window_averages(moments: LoadMoments, edges_us: ArrayLike) -> dict[str, NDAr
     """
     edges = as_float_array("edges_us", edges_us)
     increasing = edges.ndim == 1 and len(edges) > 1 and bool((np.diff(edges) > 0).all())
-    require(increasing and edges[0] >= 0, "edges_us", edges_us, "at least two, increasing, >= 0")
+    allowed = "at least two, increasing, >= 0, finite"
+    require(increasing and edges[0] >= 0 and edges[-1] < np.inf, "edges_us", edges_us, allowed)
     return {name: _averages(moments, name, edges) for name in MOMENTS}
 
 

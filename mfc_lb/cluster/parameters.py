@@ -1,6 +1,5 @@
 """The cluster: workers with cores, a bound on their jobs, and how old the balancer's view is."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfc_lb.cluster.traces import LONGEST_US
-from mfc_lb.errors import check_int, require
+from mfc_lb.errors import check_int, check_list, require
 
 #: Largest number of cores of a worker.
 MAX_CORES = 2**20
@@ -85,10 +84,9 @@ class ClusterParameters:
 
 
 def _check_cores(values: Any) -> tuple[int, ...]:
-    listed = isinstance(values, Iterable) and not isinstance(values, (str, bytes))
-    require(listed, "cores", values, "a sequence of integers, one for each worker")
+    listed = check_list("cores", values, "a sequence of integers, one for each worker")
     cores = tuple(
-        check_int(f"cores[{worker}]", number, 1, MAX_CORES) for worker, number in enumerate(values)
+        check_int(f"cores[{worker}]", number, 1, MAX_CORES) for worker, number in enumerate(listed)
     )
     one_to_many = f"at least 1 and at most {MAX_WORKERS} workers"
     require(1 <= len(cores) <= MAX_WORKERS, "cores", f"{len(cores)} workers", one_to_many)

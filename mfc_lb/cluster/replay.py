@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from mfc_lb.cluster.events import EventKind, EventLog
-from mfc_lb.errors import check_int
+from mfc_lb.errors import check_int, require
 
 #: So many faults are told; one cause may have many consequences.
 MAX_FAULTS = 20
@@ -70,6 +70,7 @@ def check_log(log: EventLog, tolerance_us: int = 0) -> list[Fault]:
     list of Fault
         In the order of the events.
     """
+    require(isinstance(log, EventLog), "log", log, "an EventLog")
     replay = _Replay(log, check_int("tolerance_us", tolerance_us, 0))
     faults: list[Fault] = []
     for fault in replay.faults():

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfc_lb.cluster.traces import Times, Trace
-from mfc_lb.errors import as_float_array, check_int, check_real, require
+from mfc_lb.errors import as_float_array, check_int, check_list, check_real, check_seed, require
 
 #: Service times of the study: always the same, or one of three that are equally likely. The study
 #: names the three; the constant one is ours, a little below their mean.
@@ -181,9 +181,9 @@ def modulated_poisson_trace(
     allowed = "one-dimensional, finite and >= 0"
     good = rates.ndim == 1 and bool(np.isfinite(rates).all() and (rates >= 0).all())
     require(good, "arrival_rates", arrival_rates, allowed)
-    workers = check_int("num_workers", num_workers, 1)
+    workers = check_int("num_workers", num_workers, 1, 2**63 - 1)
     epoch = check_int("epoch_us", epoch_us, 1, LONGEST_US // max(1, rates.size))
-    mean = check_int("mean_duration_us", mean_duration_us, 1)
+    mean = check_int("mean_duration_us", mean_duration_us, 1, LONGEST_US)
     arriving, serving = _streams(seed)
     expected = rates * workers * (epoch / mean)
     few = float(expected.sum()) <= MOST_JOBS
@@ -224,17 +224,18 @@ def study_trace(name: str, seed: int = 0) -> Trace:
     >>> len(trace), trace.service_time_us[:3].tolist()
     (1200, [1000000, 500000, 100000])
     """
-    require(name in STUDY_TRACES, "name", name, f"one of {', '.join(STUDY_TRACES)}")
+    known = isinstance(name, str) and name in STUDY_TRACES
+    require(known, "name", name, f"one of {', '.join(STUDY_TRACES)}")
     return STUDY_TRACES[name](seed=seed)
 
 
 def _with_durations(arrivals: Times, durations_us: Sequence[int], seed: int) -> Trace:
-    some = len(durations_us) > 0
-    require(some, "durations_us", durations_us, "a sequence of at least one service time")
+    allowed = "a sequence of at least one service time"
     durations = [
         check_int(f"durations_us[{index}]", value, 0, LONGEST_US)
-        for index, value in enumerate(durations_us)
+        for index, value in enumerate(check_list("durations_us", durations_us, allowed))
     ]
+    require(len(durations) > 0, "durations_us", durations_us, allowed)
     _, serving = _streams(seed)
     drawn = serving.integers(len(durations), size=len(arrivals))
     return Trace.from_arrays(arrivals, np.array(durations, dtype=np.int64)[drawn])
@@ -249,7 +250,7 @@ def _with_exponential_service(
 
 def _streams(seed: int) -> tuple[np.random.Generator, np.random.Generator]:
     """Return the streams of arrivals and of service times."""
-    source = np.random.SeedSequence(check_int("seed", seed, 0))
+    source = np.random.SeedSequence(check_seed(seed))
     arriving, serving = source.spawn(2)
     return np.random.default_rng(arriving), np.random.default_rng(serving)
 

@@ -119,7 +119,8 @@ def read_trace(
     file, text = str(path), read_text(as_path("path", path))
     layout = Layout(arrival_column, service_column, time_unit)
     if layout.time_unit is not None:
-        require(time_unit in UNITS, "time_unit", time_unit, f"one of {', '.join(UNITS)}")
+        known = isinstance(time_unit, str) and time_unit in UNITS
+        require(known, "time_unit", time_unit, f"one of {', '.join(UNITS)}")
     if not text.strip():
         return Trace.from_arrays([], [])
     if not (_is_swf(text) or Path(file.removesuffix(".gz")).suffix.lower() == ".swf"):

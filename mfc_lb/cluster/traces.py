@@ -2,7 +2,7 @@
 
 import gzip
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfc_lb.arrays import ArrayRecord, read_only
-from mfc_lb.errors import InvalidInput, require
+from mfc_lb.errors import InvalidInput, as_int_array, check_int, require
 from mfc_lb.files import as_path, write_whole
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Trace(ArrayRecord):
     Parameters
     ----------
     job_id : array_like of int, shape (n,)
-        Name of each job; no two are equal.
+        Name of each job, >= 0; no two are equal.
     arrival_time_us : array_like of int, shape (n,)
         When each job arrives, in microseconds, >= 0; in any order.
     service_time_us : array_like of int, shape (n,)
@@ -61,10 +61,10 @@ class Trace(ArrayRecord):
 
     def __post_init__(self) -> None:
         """Check the columns, sort them stably by arrival, and make them read-only."""
-        columns = {field.name: _as_integers(field.name, self) for field in fields(self)}
+        columns = {name: _as_integers(name, getattr(self, name)) for name in COLUMNS}
         lengths = {name: len(column) for name, column in columns.items()}
         require(len(set(lengths.values())) == 1, "trace", lengths, "made of columns of one length")
-        for name in COLUMNS[1:]:
+        for name in COLUMNS:
             _require_not_negative(name, columns[name])
         _require_distinct("job_id", columns["job_id"])
         _require_short(columns["arrival_time_us"], columns["service_time_us"])
@@ -90,8 +90,9 @@ class Trace(ArrayRecord):
         Trace
             Sorted by arrival.
         """
-        names = np.arange(np.size(arrival_time_us)) if job_id is None else job_id
-        return cls(names, arrival_time_us, service_time_us)
+        arrivals = _as_integers("arrival_time_us", arrival_time_us)
+        names = np.arange(len(arrivals)) if job_id is None else job_id
+        return cls(names, arrivals, service_time_us)
 
     def __len__(self) -> int:
         """Return the number of jobs."""
@@ -115,10 +116,11 @@ class Trace(ArrayRecord):
             Sum of the service times over `num_cores` times the time from the first arrival to the
             last. At 1 and above, the cluster falls behind. NaN if all jobs arrive at one instant.
         """
+        cores = check_int("num_cores", num_cores, 1, 2**63 - 1)
         if len(self) == 0 or self.arrival_time_us[-1] == self.arrival_time_us[0]:
             return float("nan")
         duration = int(self.arrival_time_us[-1] - self.arrival_time_us[0])
-        return float(self.service_time_us.sum()) / (num_cores * duration)
+        return float(self.service_time_us.sum()) / (cores * duration)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the trace as a new table with the columns of its file."""
@@ -149,13 +151,12 @@ class Trace(ArrayRecord):
         return {name: getattr(self, name) for name in COLUMNS}
 
 
-def _as_integers(name: str, trace: Trace) -> Times:
-    values = getattr(trace, name)
-    array = np.asarray(values)
-    if array.size == 0:  # an empty list has no kind
-        array = array.astype(np.int64)
-    whole = array.ndim == 1 and array.dtype.kind in "iu"
-    require(whole, name, values, "a one-dimensional array of integers")
+def _as_integers(name: str, values: Any) -> Times:
+    empty = isinstance(values, (list, tuple)) and not values  # which has no kind
+    empty = empty or getattr(values, "shape", None) == (0,)
+    allowed = "a one-dimensional array of integers"
+    array = as_int_array(name, np.zeros(0, dtype=np.int64) if empty else values, allowed)
+    require(array.ndim == 1, name, values, allowed)
     fits = array.size == 0 or int(array.max()) < 2**63
     require(fits, name, values, "integers below 2^63")
     return array.astype(np.int64)

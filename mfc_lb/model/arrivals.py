@@ -9,8 +9,13 @@ import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.arrays import WithoutCaches, read_only
-from mfc_lb.errors import as_float_array, check_real, check_reals, require
+from mfc_lb.errors import as_float_array, as_int_array, check_int, check_real, check_reals, require
 from mfc_lb.model.probabilities import check_probabilities
+
+#: Largest number of epochs of a run.
+MAX_EPOCHS = 10**9
+#: Largest number of independent chains.
+MAX_CHAINS = 10**9
 
 
 @dataclass(frozen=True)
@@ -191,6 +196,7 @@ class ArrivalProcess(WithoutCaches):
         ndarray of int64, shape (num_epochs,)
             Index of the level in each epoch.
         """
+        num_epochs = check_int("num_epochs", num_epochs, 0, MAX_EPOCHS)
         draws = generator.random(num_epochs)
         cumulative = np.cumsum(np.asarray(self.kernel), axis=1)
         chances = np.cumsum(np.asarray(self.initial))
@@ -218,7 +224,8 @@ class ArrivalProcess(WithoutCaches):
             A level for each chain.
         """
         self.require_chain()
-        return self._draw(np.asarray(self.initial), generator.random(count))
+        number = check_int("count", count, 0, MAX_CHAINS)
+        return self._draw(np.asarray(self.initial), generator.random(number))
 
     def next_levels(
         self, levels: NDArray[np.int64], generator: np.random.Generator
@@ -238,7 +245,11 @@ class ArrivalProcess(WithoutCaches):
             The next levels.
         """
         self.require_chain()
-        return self._draw(np.asarray(self.kernel)[levels], generator.random(len(levels)))
+        allowed = f"(n,) integers from 0 to {self.num_levels - 1}"
+        present = as_int_array("levels", levels, allowed)
+        known = present.ndim == 1 and bool(((present >= 0) & (present < self.num_levels)).all())
+        require(known, "levels", levels, allowed)
+        return self._draw(np.asarray(self.kernel)[present], generator.random(len(present)))
 
     def _draw(self, chances: NDArray[np.float64], draws: NDArray[np.float64]) -> NDArray[np.int64]:
         beyond = (draws[:, None] >= np.cumsum(chances, axis=-1)).sum(axis=-1)

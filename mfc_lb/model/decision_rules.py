@@ -1,5 +1,6 @@
 """The decision rules of the field: random, JSQ(d), SED(d), softmin and any scores."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,10 @@ def shortest_expected_delay(parameters: SystemParameters) -> PriorityRule:
         Keys are (z+1)/α: the expected time until a packet that joins now has been served.
     """
     require_parameters(parameters)
-    keys = (parameters.fillings + 1) / parameters.state_service_rates
+    with np.errstate(over="ignore"):
+        keys = (parameters.fillings + 1) / parameters.state_service_rates
+    finite = bool(np.isfinite(keys).all())
+    require(finite, "service_rates", parameters.service_rates, "such that delays are finite")
     # Delays that are equal on paper, such as 2/0.2 and 1/0.1, must tie.
     return PriorityRule([float(f"{key:.12g}") for key in keys], parameters.num_choices)
 
@@ -85,7 +89,7 @@ def softmin(parameters: SystemParameters, beta: ArrayLike) -> ScoreRule:
 
 
 def _checked_sharpness(beta: Any, buffer_size: int) -> NDArray[np.float64] | float:
-    if not np.ndim(beta):
+    if not isinstance(beta, Iterable) or isinstance(beta, (str, bytes)):
         sharpness = check_real("beta", beta)
         finite = sharpness * buffer_size < np.inf
         require(finite, "beta", beta, "a finite number >= 0, times the buffer size too")
@@ -126,6 +130,7 @@ def score_rule(parameters: SystemParameters, scores: ArrayLike) -> ScoreRule:
 
 def as_decision_rule(rule: Any, parameters: SystemParameters) -> DecisionRule:
     """Return `rule`, a `DecisionRule` or an array, checked against the parameters' S and d."""
+    require_parameters(parameters)
     checked = rule if isinstance(rule, DecisionRule) else TableRule(rule)
     wanted = (parameters.num_states, parameters.num_choices)
     if (checked.num_states, checked.num_choices) != wanted:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mfc_lb.errors import require
-from mfc_lb.model.arrivals import ArrivalProcess
+from mfc_lb.errors import as_int_array, check_int, require
+from mfc_lb.model.arrivals import MAX_EPOCHS, ArrivalProcess
 
 Levels = NDArray[np.int64]
 
@@ -28,11 +28,13 @@ def sample_path(process: ArrivalProcess, num_epochs: int, generator: np.random.G
     InvalidInput
         If a subclass draws something else than so many levels.
     """
+    require(isinstance(process, ArrivalProcess), "process", process, "an ArrivalProcess")
     process.require_one_way()  # a method may have been assigned since the class was made
-    path = np.asarray(process.sample_levels(num_epochs, generator))
-    fits = path.shape == (num_epochs,) and path.dtype.kind in "iu"
-    fits = fits and bool(((path >= 0) & (path < process.num_levels)).all())
+    num_epochs = check_int("num_epochs", num_epochs, 0, MAX_EPOCHS)
     allowed = f"{num_epochs} integers from 0 to {process.num_levels - 1}"
+    path = as_int_array("sample_levels", process.sample_levels(num_epochs, generator), allowed)
+    fits = path.shape == (num_epochs,)
+    fits = fits and bool(((path >= 0) & (path < process.num_levels)).all())
     require(fits, "sample_levels", path, allowed)
     return path.astype(np.int64, copy=False)
 

@@ -8,6 +8,8 @@ import scipy.special
 from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.errors import as_float_array, check_int, require
+from mfc_lb.model.packet_split import MAX_OUTCOMES
+from mfc_lb.model.parameters import MAX_CHOICES
 from mfc_lb.model.probabilities import check_probabilities
 from mfc_lb.model.rules import ScoreRule
 
@@ -47,7 +49,10 @@ def matching_score_rule(rates: ArrayLike, nu: ArrayLike, num_choices: int) -> Sc
     """
     mass = check_probabilities("nu", nu)
     wanted = as_float_array("rates", rates)
-    choices = check_int("num_choices", num_choices, 1)
+    choices = check_int("num_choices", num_choices, 1, MAX_CHOICES)
+    tuples = max(2, mass.shape[-1]) ** choices
+    require(tuples <= MAX_OUTCOMES, "num_choices", choices, f"such that S^d <= {MAX_OUTCOMES}")
+    require(mass.ndim == 1, "nu shape", mass.shape, "(S,)")
     matches = wanted.shape == mass.shape and bool((wanted > 0).all() and (mass > 0).all())
     require(matches, "rates", rates, f"{mass.size} positive rates, at a positive nu")
     total = float(mass @ wanted)

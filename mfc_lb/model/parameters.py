@@ -9,13 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.arrays import WithoutCaches, read_only
 from mfc_lb.errors import check_int, check_real, check_reals, require
-from mfc_lb.model.arrivals import ArrivalProcess
+from mfc_lb.model.arrivals import MAX_EPOCHS, ArrivalProcess
 from mfc_lb.model.probabilities import check_probabilities
 
 #: Largest number d of choices: binomial coefficients of d must fit into float64.
 MAX_CHOICES = 1000
-#: Largest number of epochs of a run.
-MAX_EPOCHS = 10**9
+#: Largest buffer.
+MAX_BUFFER = 10**6
+#: Bound on the expected number of events at a queue in an epoch.
+MAX_EVENTS = 1e9
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class SystemParameters(WithoutCaches):
 
     Parameters
     ----------
-    buffer_size : int, >= 1
+    buffer_size : int, 1 to 10^6
         Largest filling B of a queue, the packet in service included.
     num_choices : int, 1 to 1000
         Number d of queues that an agent samples, uniformly and with replacement.
@@ -35,7 +37,8 @@ class SystemParameters(WithoutCaches):
     arrivals : ArrivalProcess
         Arrival rate per queue, a Markov chain stepped once per epoch.
     delta_t : float, > 0
-        Synchronisation delay Δt: length of an epoch, in units of time.
+        Synchronisation delay Δt: length of an epoch, in units of time. At the highest rates, fewer
+        than 10^9 events are expected at a queue in an epoch.
 
     Raises
     ------
@@ -87,12 +90,13 @@ class SystemParameters(WithoutCaches):
         is_process = isinstance(self.arrivals, ArrivalProcess)
         require(is_process, "arrivals", self.arrivals, "an ArrivalProcess")
         self._store(
-            buffer_size=check_int("buffer_size", self.buffer_size, 1),
+            buffer_size=check_int("buffer_size", self.buffer_size, 1, MAX_BUFFER),
             num_choices=check_int("num_choices", self.num_choices, 1, MAX_CHOICES),
             service_rates=rates,
             class_fractions=tuple(shares.tolist()),
             delta_t=check_real("delta_t", self.delta_t, strict=True),
         )
+        require_few_events(self, self.num_choices * max(self.arrivals.rates))
 
     def _store(self, **values: Any) -> None:
         for name, value in values.items():
@@ -145,6 +149,21 @@ class SystemParameters(WithoutCaches):
         epochs = check_real("horizon", horizon, strict=True) / self.delta_t
         require(epochs < MAX_EPOCHS, "horizon", horizon, f"less than {MAX_EPOCHS:g} epochs long")
         return max(1, round(epochs))
+
+
+def require_few_events(parameters: SystemParameters, arrival_rate: float) -> None:
+    """Refuse epochs in which a queue with this arrival rate has more events than can be followed.
+
+    Parameters
+    ----------
+    parameters : SystemParameters
+        The model.
+    arrival_rate : float
+        Highest arrival rate at a queue.
+    """
+    events = (arrival_rate + max(parameters.service_rates)) * parameters.delta_t
+    allowed = f"so short that fewer than {MAX_EVENTS:g} events are expected at a queue in an epoch"
+    require(events < MAX_EVENTS, "delta_t", parameters.delta_t, allowed)
 
 
 def require_parameters(parameters: Any) -> None:

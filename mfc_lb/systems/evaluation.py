@@ -8,19 +8,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
-from mfc_lb.errors import as_float_array, check_int, require
+from mfc_lb.errors import as_float_array, check_int, check_seed, require
 from mfc_lb.model import Policy, SystemParameters, sample_path
-from mfc_lb.model.parameters import MAX_EPOCHS, require_parameters
+from mfc_lb.model.arrivals import MAX_EPOCHS
+from mfc_lb.model.parameters import require_parameters
 from mfc_lb.model.policies import require_policy
 from mfc_lb.systems.mean_field import MeanFieldSystem
 from mfc_lb.systems.queue_system import QueueSystem
 from mfc_lb.systems.results import EvaluationResult, in_words
-from mfc_lb.systems.trajectory import Trajectory
+from mfc_lb.systems.trajectory import Trajectory, check_levels
 
 System = MeanFieldSystem | QueueSystem
 
 #: Largest number of runs of an evaluation.
 MAX_RUNS = 10**9
+#: Largest number of epochs of all runs together, which are held in memory.
+MAX_LEVELS = 10**9
 
 
 def evaluate(
@@ -121,6 +124,9 @@ def simulate_runs(
     Trajectory
         Of one run.
     """
+    require(isinstance(system, QueueSystem), "system", system, "a QueueSystem")
+    levels = check_levels(levels, system.parameters, axes=2)
+    check_seed(seed)
     run_one = joblib.delayed(system.simulate)
     jobs = (run_one(policy, path, run_seed(seed, run)[1], nu) for run, path in enumerate(levels))
     workers = min(_check_processes(processes), max(len(levels), 1))
@@ -155,7 +161,9 @@ def rate_paths(
     require_parameters(parameters)
     runs = check_int("num_runs", num_runs, 1, MAX_RUNS)
     epochs = check_int("num_epochs", num_epochs, 1, MAX_EPOCHS)
-    check_int("seed", seed, 0)
+    few = runs * epochs <= MAX_LEVELS
+    require(few, "num_runs", num_runs, f"such that num_runs * num_epochs <= {MAX_LEVELS}")
+    check_seed(seed)
     generators = (np.random.default_rng(run_seed(seed, run)[0]) for run in range(runs))
     paths = (sample_path(parameters.arrivals, epochs, generator) for generator in generators)
     return np.stack(list(paths))

@@ -62,7 +62,7 @@ class FiniteSystem(QueueSystem):
     ) -> None:
         super().__init__(parameters, num_queues, distinct_queues=distinct_queues)
         self.num_agents = check_int("num_agents", num_agents, 1, MAX_AGENTS)
-        known = routing in ("per_packet", "per_epoch")
+        known = isinstance(routing, str) and routing in ("per_packet", "per_epoch")
         require(known, "routing", routing, "'per_packet' or 'per_epoch'")
         possible = routing == "per_epoch" or not distinct_queues
         require(possible, "routing", routing, "'per_epoch' when distinct_queues is True")

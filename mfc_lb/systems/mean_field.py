@@ -106,7 +106,7 @@ class MeanFieldSystem:
         paths = check_levels(levels, self.parameters)
         start = self.parameters.empty_distribution if nu is None else nu
         present = check_initial_law(start, self.parameters)
-        present = np.broadcast_to(present, (*paths.shape[:-1], present.shape[-1]))
+        present = _one_for_each(present, paths.shape[:-1])
         rates = np.asarray(self.parameters.arrivals.rates)[paths]
         # Copies for the policy, which may write into what it is given.
         told, distributions, drops = paths.copy(), [present], []
@@ -130,8 +130,18 @@ class MeanFieldSystem:
             batches = f"batches of nu {nu.shape[:-1]}, arrival_rate {np.shape(rate)} and rule"
             raise InvalidInput(f"{batches} {rule.shape} must broadcast") from error
         if rates.shape != nu.shape:
-            nu, rates = np.broadcast_arrays(nu, rates)
+            nu, rates = (np.array(array) for array in np.broadcast_arrays(nu, rates))
         return self.propagator.push_forward(nu, rates)
+
+
+def _one_for_each(nu: NDArray[np.float64], batch: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return a distribution for each path of a batch."""
+    shape = (*batch, nu.shape[-1])
+    try:
+        return np.broadcast_to(nu, shape)
+    except ValueError:
+        allowed = f"one that broadcasts to {shape}, a distribution for each path of levels"
+        raise InvalidInput(f"nu shape must be {allowed}, got {nu.shape}") from None
 
 
 def _broadcast(nu: NDArray[np.float64], rate: Any, rule: DecisionRule) -> bool:

@@ -11,12 +11,16 @@ from threadpoolctl import threadpool_limits
 from mfc_lb.arrays import as_rows, read_only
 from mfc_lb.compiled import njit
 from mfc_lb.errors import require
-from mfc_lb.model.parameters import SystemParameters
+from mfc_lb.model.parameters import MAX_EVENTS, SystemParameters
 from mfc_lb.systems.queue import chebyshev_degree, epoch_by_expm, require_agreement
 
 # Distributions that are advanced side by side, so that a core's vector unit works on all of them;
 # the arrays of one block fit into its first cache.
 BLOCK = 32
+# Powers of two beyond it are no floats.
+LARGEST_OCTAVE = 1023
+#: Rates up to this are as good as none: what divides by them would overflow.
+TINY_RATE = 1e-200
 #: Largest number of coefficients of a series.
 MAX_COEFFICIENTS = 2**26
 
@@ -41,7 +45,7 @@ class EpochPropagator:
         self._parameters = parameters
         largest = parameters.num_choices * max(parameters.arrivals.rates)
         # The rates of a rule may exceed d·λ_max by rounding.
-        self._base_range = largest * (1 + 1e-9) if largest > 0 else 1.0
+        self._base_range = largest * (1 + 1e-9) if largest > TINY_RATE else 1.0
         self._series: dict[int, _Series] = {}
 
     @property
@@ -129,7 +133,7 @@ class EpochPropagator:
 
     def _octave(self, octave: int) -> "_Series":
         if octave not in self._series:
-            upper = self._base_range * 2.0**octave
+            upper = self._base_range * 2.0 ** min(octave, LARGEST_OCTAVE)
             # The matrices are small and many: the threads of BLAS would only wait for each other.
             with threadpool_limits(1, user_api="blas"):
                 series = _interpolate(self._parameters, upper)
@@ -154,7 +158,9 @@ class _Series:
 def _interpolate(parameters: SystemParameters, upper: float) -> _Series:
     """Interpolate an epoch on the rates [0, upper] at the Chebyshev points of the first kind."""
     p = parameters
-    num_nodes = chebyshev_degree(upper * p.delta_t) + 1
+    # Written so that a number of nodes is not asked for where it would overflow.
+    few = upper * p.delta_t < MAX_EVENTS
+    num_nodes = chebyshev_degree(upper * p.delta_t) + 1 if few else MAX_COEFFICIENTS
     entries = num_nodes * p.num_states * (p.buffer_size + 2)
     small = entries <= MAX_COEFFICIENTS
     require(

@@ -15,8 +15,14 @@ import scipy.linalg
 import scipy.optimize
 from numpy.typing import ArrayLike, NDArray
 
+from mfc_lb.errors import as_float_array, check_int, check_real, require
+
 #: Bound on the propagator's error of interpolation, see `chebyshev_degree`.
 INTERPOLATION_ERROR = 1e-15
+#: Largest number of entries of all matrices together.
+MAX_ENTRIES = 2**27
+#: Bound on the expected number of events of a queue, for which exponentials are computed.
+MAX_MEAN = 1e12
 #: Two methods of computing an epoch may differ by this much.
 AGREEMENT = 1e-10
 
@@ -41,7 +47,14 @@ def extended_rate_matrix(
         Fillings go up with r and down with α; the last row collects r from filling B, so that the
         last entry of exp(Q̄Δt) e_z is the expected number of drops.
     """
-    rate = np.asarray(arrival_rate, dtype=np.float64)
+    rate = as_float_array("arrival_rate", arrival_rate)
+    valid = bool(((rate >= 0) & (rate < np.inf)).all())
+    require(valid, "arrival_rate", arrival_rate, "finite and >= 0")
+    service_rate = check_real("service_rate", service_rate)
+    buffer_size = check_int("buffer_size", buffer_size, 1)
+    entries = rate.size * (buffer_size + 2) ** 2
+    allowed = f"such that all matrices have at most {MAX_ENTRIES} entries"
+    require(entries <= MAX_ENTRIES, "buffer_size", buffer_size, allowed)
     matrix = np.zeros((*rate.shape, buffer_size + 2, buffer_size + 2))
     low = np.arange(buffer_size)
     matrix[..., low + 1, low] = rate[..., None]
@@ -74,7 +87,11 @@ def epoch_by_expm(
         Column z belongs to a queue that begins with filling z.
     """
     matrix = extended_rate_matrix(arrival_rate, service_rate, buffer_size)
-    return np.asarray(scipy.linalg.expm(matrix * delta_t))
+    time = check_real("delta_t", delta_t)
+    events = float(np.max(arrival_rate, initial=0.0) + service_rate) * time
+    allowed = f"so short that fewer than {MAX_MEAN:g} events are expected"
+    require(events < MAX_MEAN, "delta_t", delta_t, allowed)
+    return np.asarray(scipy.linalg.expm(matrix * time))
 
 
 def epoch_by_uniformisation(

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.compiled import njit
-from mfc_lb.errors import check_int, require
+from mfc_lb.errors import check_int, check_seed, require
 from mfc_lb.model import DecisionRule, Policy, SystemParameters, as_decision_rule
-from mfc_lb.model.parameters import require_parameters
+from mfc_lb.model.parameters import require_few_events, require_parameters
 from mfc_lb.model.policies import require_policy
 from mfc_lb.systems.initial_law import allocate_queues
 from mfc_lb.systems.trajectory import Trajectory, check_levels
 
-#: Bound on the expected number of events of a queue in an epoch, which are simulated one by one.
-MAX_EVENTS = 1e9
+#: Largest number of queues.
+MAX_QUEUES = 10**8
 
 
 class QueueSystem(ABC):
@@ -42,15 +42,12 @@ class QueueSystem(ABC):
     ) -> None:
         require_parameters(parameters)
         self.parameters = parameters
-        fewest = parameters.num_choices if distinct_queues else 1
-        self.num_queues = check_int("num_queues", num_queues, fewest)
         is_flag = isinstance(distinct_queues, bool)
         require(is_flag, "distinct_queues", distinct_queues, "True or False")
         self.distinct_queues = distinct_queues
-        busiest = self.num_queues * max(parameters.arrivals.rates) + max(parameters.service_rates)
-        events = busiest * parameters.delta_t
-        most = f"so short that fewer than {MAX_EVENTS:g} events are expected at a queue in an epoch"
-        require(events < MAX_EVENTS, "delta_t", parameters.delta_t, most)
+        fewest = parameters.num_choices if distinct_queues else 1
+        self.num_queues = check_int("num_queues", num_queues, fewest, MAX_QUEUES)
+        require_few_events(parameters, self.num_queues * max(parameters.arrivals.rates))
 
     def initial_states(self, nu: ArrayLike | None = None) -> NDArray[np.int64]:
         """Return the states of M queues that are distributed as nearly like ν as M allows.
@@ -104,7 +101,7 @@ class QueueSystem(ABC):
         require_policy(policy, self.parameters)
         sampling, service = (np.random.default_rng(child) for child in _two_seeds(seed))
         states = self.initial_states(nu)
-        path = check_levels(levels, self.parameters)
+        path = check_levels(levels, self.parameters, axes=1)
         num_epochs = len(path)
         distributions = np.empty((num_epochs + 1, self.parameters.num_states))
         totals = np.empty((num_epochs, 3))
@@ -162,7 +159,7 @@ class QueueSystem(ABC):
 def _two_seeds(seed: int | np.random.SeedSequence) -> list[np.random.SeedSequence]:
     """Return the first two children of a seed, whether or not it had some before."""
     if not isinstance(seed, np.random.SeedSequence):
-        return np.random.SeedSequence(check_int("seed", seed, 0)).spawn(2)
+        return np.random.SeedSequence(check_seed(seed)).spawn(2)
     pool = seed.pool_size
     return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key, pool_size=pool).spawn(2)
 

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from mfc_lb.errors import as_float_array, check_int, check_real, require
 from mfc_lb.model import SystemParameters
-from mfc_lb.model.parameters import require_parameters
+from mfc_lb.model.arrivals import MAX_EPOCHS
+from mfc_lb.model.parameters import MAX_BUFFER, require_parameters
 from mfc_lb.systems.queue import epoch_by_expm, require_agreement
 
 
@@ -40,8 +41,10 @@ def blocking_rate(
     rate = as_float_array("arrival_rate", arrival_rate)
     valid = bool(((rate >= 0) & np.isfinite(rate)).all())
     require(valid, "arrival_rate", arrival_rate, "finite and >= 0")
-    fillings = np.arange(check_int("buffer_size", buffer_size, 1) + 1)
-    load = rate[..., None] / check_real("service_rate", service_rate, strict=True)
+    fillings = np.arange(check_int("buffer_size", buffer_size, 1, MAX_BUFFER) + 1)
+    service = check_real("service_rate", service_rate, strict=True)
+    with np.errstate(over="ignore"):  # an infinite load has the limit's drops
+        load = rate[..., None] / service
     # Dividing by the largest power keeps every term below one; no case for ρ = 1 is needed.
     terms = np.where(load <= 1, fillings, fillings - fillings[-1])
     powers = load**terms
@@ -79,7 +82,7 @@ def random_routing_drops(parameters: SystemParameters, num_epochs: int) -> NDArr
     # joint[c, l, z]: probability of level l and filling z, for a queue of class c and its mass.
     start = p.empty_distribution.reshape(p.num_classes, 1, width)
     joint = np.asarray(p.arrivals.initial)[:, None] * start
-    drops = np.empty(check_int("num_epochs", num_epochs, 0))
+    drops = np.empty(check_int("num_epochs", num_epochs, 0, MAX_EPOCHS))
     for epoch in range(drops.size):
         drops[epoch] = (losses * joint).sum()
         joint = np.einsum("lm,clyz,clz->cmy", kernel, moves, joint)

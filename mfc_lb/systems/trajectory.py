@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfc_lb.arrays import ArrayRecord, read_only
-from mfc_lb.errors import require
+from mfc_lb.errors import as_int_array, require
 from mfc_lb.model import SystemParameters
 
 
@@ -36,11 +36,14 @@ class Trajectory(ArrayRecord):
         return np.asarray(self.drops.sum(axis=-1))
 
 
-def check_levels(levels: Any, parameters: SystemParameters) -> NDArray[np.int64]:
-    """Return paths of arrival levels as an array, or refuse what is not a level."""
-    paths = np.asarray(levels)
+def check_levels(
+    levels: Any, parameters: SystemParameters, axes: int | None = None
+) -> NDArray[np.int64]:
+    """Return paths of arrival levels as an array, with so many axes, or refuse what is none."""
     num_levels = parameters.arrivals.num_levels
-    known = paths.ndim > 0 and paths.dtype.kind in "iu"
-    known = known and bool(((paths >= 0) & (paths < num_levels)).all())
-    require(known, "levels", levels, f"paths of integers from 0 to {num_levels - 1}")
+    allowed = f"paths of integers from 0 to {num_levels - 1}"
+    paths = as_int_array("levels", levels, allowed)
+    known = paths.ndim > 0 and bool(((paths >= 0) & (paths < num_levels)).all())
+    require(known, "levels", levels, allowed)
+    require(axes in (None, paths.ndim), "levels shape", paths.shape, f"one of {axes} axes")
     return read_only(paths)

@@ -200,7 +200,7 @@ def test_parallel_jobs_are_told_in_one_line(call, shown):
         (MY_CSV.replace("30", "?"), MINE, ["my.csv, line 3, column 'd'", ">= 0, got '?'"]),
         (MY_CSV.replace(";eve", ""), MINE, ["my.csv, line 4 must have 3 cells", "got 2"]),
         (MY_CSV, ["none.csv"], ["TRACE must be a file that can be read", "No such file"]),
-        (MY_CSV, ["."], ["TRACE must be a file that can be read", "directory"]),
+        (MY_CSV, ["."], ["TRACE must be the path of a file", "'.'"]),
         (MY_CSV, [], ["Missing argument 'TRACE'"]),
         (
             MY_CSV,

@@ -41,10 +41,10 @@ def test_numpy_scalars_and_lists_are_stored_as_plain_values():
 @pytest.mark.parametrize(
     ("field", "value", "allowed"),
     [
-        ("buffer_size", 0, "an integer >= 1"),
-        ("buffer_size", 2.5, "an integer >= 1"),
-        ("buffer_size", "5", "an integer >= 1"),
-        ("buffer_size", True, "an integer >= 1"),
+        ("buffer_size", 0, "an integer >= 1 and <= 1000000"),
+        ("buffer_size", 2.5, "an integer >= 1 and <= 1000000"),
+        ("buffer_size", "5", "an integer >= 1 and <= 1000000"),
+        ("buffer_size", True, "an integer >= 1 and <= 1000000"),
         ("num_choices", 0, "an integer >= 1 and <= 1000"),
         ("num_choices", -1, "an integer >= 1 and <= 1000"),
         ("num_choices", 1100, "an integer >= 1 and <= 1000"),

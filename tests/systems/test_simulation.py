@@ -215,19 +215,19 @@ def test_queues_are_apportioned_by_largest_remainders():
         ({"num_agents": 0}, "num_agents must be an integer >= 1 and <= 9007199254740992, got 0"),
         ({"num_agents": 2**53 + 1}, "num_agents must be an integer >= 1"),
         ({"num_agents": 1e6}, "num_agents must be an integer >= 1"),
-        ({"num_queues": 0}, "num_queues must be an integer >= 1, got 0"),
-        ({"num_queues": -5}, "num_queues must be an integer >= 1, got -5"),
+        ({"num_queues": 0}, "num_queues must be an integer >= 1 and <= 100000000, got 0"),
+        ({"num_queues": -5}, "num_queues must be an integer >= 1 and <= 100000000, got -5"),
         ({"routing": "per_hour"}, "routing must be 'per_packet' or 'per_epoch', got 'per_hour'"),
         ({"distinct_queues": True}, "routing must be 'per_epoch' when distinct_queues is True"),
         ({"distinct_queues": 1}, "distinct_queues must be True or False, got 1"),
         (
             {"num_queues": 1, "distinct_queues": True, "routing": "per_epoch"},
-            "num_queues must be an integer >= 2, got 1",
+            "num_queues must be an integer >= 2 and <= 100000000, got 1",
         ),
         ({"parameters": 5}, "parameters must be SystemParameters, got 5"),
         # Where single events are too many to simulate, numbers would silently be wrong.
         (
-            {"parameters": SystemParameters(arrivals=ArrivalProcess.constant(1e19))},
+            {"parameters": SystemParameters(arrivals=ArrivalProcess.constant(1e8))},
             "delta_t must be so short that fewer than 1e+09 events are expected",
         ),
     ],
