@@ -73,6 +73,12 @@ def check_number(field: str, value: Any, allowed: str) -> float:
         raise InvalidInput(f"{field} must be {allowed}, got {shorten(value)}") from None
 
 
+def check_flag(field: str, value: Any) -> bool:
+    """Return `value` as True or False, or refuse what is something else."""
+    require(isinstance(value, (bool, np.bool_)), field, value, "True or False")
+    return bool(value)
+
+
 def check_real(field: str, value: Any, minimum: float = 0.0, *, strict: bool = False) -> float:
     """Return `value` as a finite float >= `minimum` (> if `strict`), or refuse it."""
     allowed = f"a finite number {'>' if strict else '>='} {minimum:g}"

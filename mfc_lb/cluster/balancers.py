@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mfc_lb.arrays import read_only
 from mfc_lb.cluster import decisions
 from mfc_lb.cluster.decisions import View
-from mfc_lb.errors import as_int_array, check_int, check_seed, require
+from mfc_lb.errors import as_int_array, check_flag, check_int, check_list, check_seed, require
 from mfc_lb.model import ConstantPolicy, DecisionRule, Policy, SystemParameters, as_decision_rule
 from mfc_lb.model.parameters import MAX_CHOICES
 from mfc_lb.model.policies import require_policy
@@ -152,7 +152,7 @@ class JoinShortestQueue(Balancer):
     def __post_init__(self) -> None:
         """Check every field."""
         check_int("num_choices", self.num_choices, 1, MAX_CHOICES)
-        _check_flag("distinct", self.distinct)
+        check_flag("distinct", self.distinct)
         _check_tie_break(self.tie_break)
 
     def settings(self, cores: Integers) -> Integers:
@@ -205,18 +205,22 @@ class MeanFieldBalancer(Balancer):
         is_parameters = isinstance(self.parameters, SystemParameters)
         require(is_parameters, "parameters", self.parameters, "SystemParameters")
         require_policy(self.policy, self.parameters)
-        _check_flag("distinct", self.distinct)
-        require(len(self.levels) > 0, "levels", self.levels, "at least one arrival level")
+        check_flag("distinct", self.distinct)
         last = self.parameters.arrivals.num_levels - 1
-        levels = tuple(check_int("levels", level, 0, last) for level in self.levels)
+        given = check_list("levels", self.levels, "a sequence of arrival levels")
+        require(len(given) > 0, "levels", self.levels, "at least one arrival level")
+        levels = tuple(check_int("levels", level, 0, last) for level in given)
         object.__setattr__(self, "levels", levels)
         if self.worker_classes is not None:
-            object.__setattr__(self, "worker_classes", tuple(self.worker_classes))
+            one_each = "a sequence of numbers, one for each worker"
+            classes = check_list("worker_classes", self.worker_classes, one_each)
+            object.__setattr__(self, "worker_classes", tuple(classes))
 
     @property
     def follows_snapshots(self) -> bool:
         """Whether the rule may change from one snapshot to the next."""
-        return not isinstance(self.policy, ConstantPolicy)
+        # A subclass may change its rule.
+        return type(self.policy) is not ConstantPolicy
 
     def settings(self, cores: Integers) -> Integers:
         """Return sample size, distinct, buffer size, number of states, the workers' classes."""
@@ -326,10 +330,6 @@ def _check_counts(field_name: str, values: Any, minimum: int) -> Integers:
 def _check_tie_break(value: Any) -> None:
     known = isinstance(value, str) and value in TIE_BREAKS
     require(known, "tie_break", value, " or ".join(map(repr, TIE_BREAKS)))
-
-
-def _check_flag(field_name: str, value: Any) -> None:
-    require(isinstance(value, bool), field_name, value, "True or False")
 
 
 def _check_sample(num_choices: int, distinct: bool, cores: Integers) -> None:

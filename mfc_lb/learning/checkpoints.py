@@ -55,8 +55,9 @@ class Checkpoint:
 
     @property
     def _origin(self) -> str:
-        method = type(self.settings).__name__
-        return json.dumps([method, asdict(self.settings), asdict(self.parameters)], default=str)
+        # A subclass's demand is its own, whatever its numbers are.
+        kinds = [repr(type(one)) for one in (self.settings, self.parameters.arrivals)]
+        return json.dumps([kinds, asdict(self.settings), asdict(self.parameters)], default=str)
 
     def read(self) -> dict[str, Any] | None:
         """Return the stored state, or None if there is none.

@@ -17,6 +17,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from mfc_lb.arrays import ArrayRecord
 from mfc_lb.errors import as_float_array, check_int, require
 from mfc_lb.learning.training import isolated_torch
 from mfc_lb.model import Policy, ScoreRule, SystemParameters
@@ -34,7 +35,7 @@ _WIDEST_GAP = 4.0
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(ArrayRecord):
     """What a policy drops and what a search for the clairvoyant finds, on the same paths.
 
     It certifies nothing: the search may have missed lower drops, and `gap` and `ratio` are then
@@ -69,10 +70,8 @@ class Certificate:
 
     @property
     def ratio(self) -> Estimate:
-        """Estimate of the policy's mean drops over those found, linearised."""
-        ratio = float(self.policy.mean() / self.best.mean())
-        spread = Estimate.of((self.policy - ratio * self.best) / self.best.mean())
-        return Estimate(ratio, spread.standard_error, spread.num_samples)
+        """Estimate of the policy's mean drops over those found."""
+        return Estimate.ratio(self.policy, self.best)
 
 
 def certify(
@@ -164,12 +163,13 @@ def follow(
     trajectory = system.simulate(policy, levels)
     scores = np.empty((*levels.shape, system.parameters.num_states))
     for epoch in range(levels.shape[1]):
-        rule = policy(trajectory.distributions[:, epoch], levels[:, epoch])
+        # Copies: what a policy writes into what it sees is nobody's state.
+        rule = policy(trajectory.distributions[:, epoch].copy(), levels[:, epoch].copy())
         is_score = isinstance(rule, ScoreRule)
         require(is_score, "policy", policy, "one whose decision rules are score rules")
         assert isinstance(rule, ScoreRule)
         scores[:, epoch] = rule.scores
-    return scores, trajectory.drops.sum(axis=1)
+    return scores, trajectory.total_drops
 
 
 def clairvoyant_drops(

@@ -14,12 +14,13 @@ from typing import Any, cast
 import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
+from gymnasium.error import ResetNeeded
 from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from mfc_lb.errors import as_float_array, check_int, check_real, require
+from mfc_lb.errors import as_float_array, check_int, check_real, check_seed, require
 from mfc_lb.learning.actions import ActionKind, action_bound, action_size, decision_rule_of
 from mfc_lb.learning.registration import ENVIRONMENT, SINGLE
 from mfc_lb.model import ConstantPolicy, LevelPaths, SystemParameters, random_choice
@@ -67,14 +68,16 @@ class _Systems:
         actions = gymnasium.spaces.Box(-1.0, 1.0, (self.action_size,), np.float32)
         return cast("Spaces", (observations, actions))
 
-    def begin(self, which: NDArray[np.bool_], nu: Any = None) -> None:
-        """Begin new episodes: queues empty or as `nu` says, arrival levels drawn."""
-        p = self.mean_field.parameters
-        self.nu[which] = p.empty_distribution if nu is None else self._checked_start(nu)[which]
+    def begin(self, which: NDArray[np.bool_], start: Floats) -> None:
+        """Begin new episodes: queues as `start` says, arrival levels drawn."""
+        self.nu[which] = start[which]
         self.arrivals.begin(which, self.generators)
         self.ages[which] = 0
 
-    def _checked_start(self, nu: Any) -> Floats:
+    def checked_start(self, nu: Any = None) -> Floats:
+        """Return distributions (n, S) with which episodes can begin: empty queues without any."""
+        if nu is None:
+            nu = self.mean_field.parameters.empty_distribution
         shapes = self.nu.shape[1:], self.nu.shape
         fits = np.shape(as_float_array("nu", nu)) in shapes
         require(fits, "nu shape", np.shape(nu), " or ".join(map(str, shapes)))
@@ -169,10 +172,11 @@ class MeanFieldEnv(gymnasium.Env[Floats, Floats]):
         options : dict, optional
             ``nu``, array_like of shape (S,), is how full the queues are; they are empty without it.
         """
-        nu = _options(options, "nu").get("nu")
-        super().reset(seed=None if seed is None else check_int("seed", seed, 0))
+        # First all that can be refused: then nothing has changed.
+        start = self._systems.checked_start(_options(options, "nu").get("nu"))
+        super().reset(seed=None if seed is None else check_seed(seed))
         self._systems.generators = [self.np_random]
-        self._systems.begin(np.ones(1, dtype=bool), nu)
+        self._systems.begin(np.ones(1, dtype=bool), start)
         return self._systems.observations()[0], {}
 
     def step(self, action: ArrayLike) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
@@ -197,6 +201,7 @@ class MeanFieldEnv(gymnasium.Env[Floats, Floats]):
             ``drops`` per queue.
         """
         systems = self._systems
+        _require_reset(systems.generators and systems.ages[0] < systems.episode_epochs)
         drops = float(systems.advance(_checked(action, systems.action_size)[None])[0])
         truncated = bool(systems.ages[0] >= systems.episode_epochs)
         reward = -systems.reward_scale * drops
@@ -250,9 +255,10 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
         Parameters
         ----------
         seed : int, or sequence of n ints or None, optional
-            Of the arrival levels from now on: one for all systems together, or one for each, which
-            then draws what a `MeanFieldEnv` of that seed draws. A system whose own is None goes on
-            with the numbers that it has; without any, it gets some that nobody can repeat.
+            Of the arrival levels from now on: one for all systems together, if all begin anew; or
+            one for each, which then draws what a `MeanFieldEnv` of that seed draws. A system whose
+            own is None goes on with the numbers that it has; without any, it gets some that nobody
+            can repeat.
         options : dict, optional
             ``nu``, array_like of shape (S,) or (n, S), is how full the queues are; they are empty
             without it. ``reset_mask``, array of n bools: in which systems an episode begins; the
@@ -260,13 +266,16 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
         """
         given = _options(options, "nu", "reset_mask")
         which = self._checked_mask(given.get("reset_mask", np.ones(self.num_envs, dtype=bool)))
+        # First all that can be refused: then nothing has changed.
+        start = self._systems.checked_start(given.get("nu"))
         if isinstance(seed, (list, tuple, np.ndarray)):
             self._systems.generators = self._seeded(seed, which)
-        else:
-            super().reset(seed=None if seed is None else check_int("seed", seed, 0))
-            if seed is not None or not self._systems.generators:
-                self._systems.generators = [self.np_random]
-        self._systems.begin(which, given.get("nu"))
+        elif seed is not None or not self._systems.generators:
+            alone = seed is None or bool(which.all())
+            require(alone, "seed", seed, "one for each system where only some begin anew")
+            super().reset(seed=None if seed is None else check_seed(seed))
+            self._systems.generators = [self.np_random]
+        self._systems.begin(which, start)
         return self._systems.observations(), {}
 
     def _checked_mask(self, mask: Any) -> NDArray[np.bool_]:
@@ -284,8 +293,11 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
             len(listed) == self.num_envs, "seed", listed, f"one, or one for each of {self.num_envs}"
         )
         before = self._systems.generators
-        own = before if len(before) == self.num_envs else [np_random()[0] for _ in listed]
-        chosen = [None if one is None else check_int("seed", one, 0) for one in listed]
+        one_each = len(before) == self.num_envs
+        parted = one_each or not before or bool(which.all())
+        require(parted, "seed", listed, "None where systems go on that were seeded together")
+        own = before if one_each else [np_random()[0] for _ in listed]
+        chosen = [None if one is None else check_seed(one) for one in listed]
         return [
             own[index] if one is None or not which[index] else np_random(one)[0]
             for index, one in enumerate(chosen)
@@ -294,13 +306,14 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
     def step(self, actions: ArrayLike) -> tuple[Floats, Floats, Any, Any, dict[str, Any]]:
         """Advance every system by one epoch; arrays as in `MeanFieldEnv.step`, one row each."""
         systems = self._systems
+        _require_reset(systems.generators)
         drops = systems.advance(_checked(actions, self.num_envs, systems.action_size))
         observations = systems.observations()
         ended = systems.ages >= systems.episode_epochs
         info: dict[str, Any] = {"drops": drops, "_drops": np.ones(self.num_envs, dtype=bool)}
         if ended.any():
             info |= {"final_obs": observations, "_final_obs": ended}
-            systems.begin(ended)
+            systems.begin(ended, systems.checked_start())
             observations = systems.observations()
         rewards = -systems.reward_scale * drops
         return observations, rewards, np.zeros(self.num_envs, dtype=bool), ended, info
@@ -310,6 +323,7 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
         systems = self._systems
         arrivals = {"levels": systems.arrivals.levels, "paths": systems.arrivals.paths}
         position = {"nu": systems.nu, "ages": systems.ages, **arrivals}
+        position = {name: array.copy() for name, array in position.items()}
         return {**position, "generators": [one.bit_generator.state for one in systems.generators]}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -320,6 +334,11 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
         self._systems.generators = [np_random()[0] for _ in state["generators"]]
         for generator, one in zip(self._systems.generators, state["generators"], strict=True):
             generator.bit_generator.state = one
+
+
+def _require_reset(begun: Any) -> None:
+    if not begun:
+        raise ResetNeeded("an episode must begin with reset before step can go on with it")
 
 
 def _options(options: Mapping[str, Any] | None, *known: str) -> Mapping[str, Any]:

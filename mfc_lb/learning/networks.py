@@ -158,15 +158,22 @@ class NetworkPolicy:
 
     def __eq__(self, other: object) -> bool:
         """Compare to the byte."""
-        return isinstance(other, NetworkPolicy) and self._identity() == other._identity()
+        if not isinstance(other, NetworkPolicy) or type(other) is not type(self):
+            return False
+        return self._identity() == other._identity()
 
     def __hash__(self) -> int:
         """Hash what is compared."""
         return hash(self._identity())
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the weights as a plain dictionary."""
-        return NetworkPolicy, (dict(self.weights), self.parameters, self.kind)
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes, with the weights as a plain dictionary, which can be pickled."""
+        return vars(self) | {"weights": dict(self.weights)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the attributes, and read-only copies of the weights."""
+        vars(self).update(state)
+        NetworkPolicy.__post_init__(self)
 
     def _expected_shapes(self) -> dict[str, tuple[int, ...]]:
         p = self.parameters

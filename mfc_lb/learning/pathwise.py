@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from tqdm import tqdm
 
-from mfc_lb.errors import check_int, check_real, require
+from mfc_lb.errors import check_flag, check_int, check_real, require
 from mfc_lb.learning.checkpoints import Checkpoint, File
 from mfc_lb.learning.networks import NetworkPolicy, constant_scores, fresh_network, network_action
 from mfc_lb.learning.population import Population
@@ -105,6 +105,8 @@ class PathwiseSettings:
         check_int("num_validation_paths", self.num_validation_paths, 2)
         for name in ("constant_rate", "network_rate"):
             check_real(name, getattr(self, name), strict=True)
+        for name in ("sees_distribution", "sees_level"):
+            check_flag(name, getattr(self, name))
 
     @property
     def num_steps(self) -> int:

@@ -4,10 +4,12 @@ Nothing is written that does not read back as the same policy and the same card.
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -52,6 +54,23 @@ class PolicyCard:
     results: Mapping[str, Any] = field(default_factory=dict)
     version: str = ""
 
+    def __post_init__(self) -> None:
+        """Take copies that cannot be edited."""
+        self.__setstate__(vars(self))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields with plain dictionaries and lists, which can be pickled."""
+        return vars(self) | {name: _plain(getattr(self, name)) for name in ("training", "results")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take copies that cannot be edited."""
+        kept = {name: _frozen(state[name]) for name in ("training", "results")}
+        vars(self).update(state | kept)
+
+    def __hash__(self) -> int:
+        """Hash what is compared."""
+        return hash(json.dumps(_plain([self.training, self.results]), sort_keys=True))
+
 
 def save_policy(
     policy: NetworkPolicy,
@@ -87,25 +106,34 @@ def save_policy(
     >>> policy = load_policy("data/policies/mf-dt5")  # doctest: +SKIP
     >>> save_policy(policy, "mine.safetensors", training={"method": "copied"})  # doctest: +SKIP
     """
-    is_network = isinstance(policy, NetworkPolicy)
-    require(is_network, "policy", policy, "a NetworkPolicy, as training gives it")
+    # A file cannot say what a subclass does otherwise.
+    is_network = type(policy) is NetworkPolicy
+    require(is_network, "policy", policy, "a NetworkPolicy itself, as training gives it")
     weights, card = _paths(path)
     content = _weights_content(policy)
     described = {
         "parameters": asdict(policy.parameters),
         "kind": str(policy.kind),
-        "training": training or {},
-        "results": results or {},
-        **({} if computed is None else {"computed": computed}),
+        "training": _checked("training", training),
+        "results": _checked("results", results),
+        **({} if computed is None else {"computed": _checked("computed", computed)}),
         "version": mfc_lb.__version__,
         "sha256": sha256(content),
     }
     described_content = _card_content(described)
+    same = _described(json.loads(described_content)).parameters == policy.parameters
+    told = "SystemParameters with an ArrivalProcess themselves"
+    require(same, "policy", policy.parameters, f"one whose parameters are {told}")
     try:
         write_whole(weights, content)
         write_whole(card, described_content)
     except OSError as error:
         raise InvalidInput(f"the policy cannot be written: {error}") from None
+
+
+def _checked(field_name: str, given: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    require(given is None or isinstance(given, Mapping), field_name, given, "a mapping")
+    return given or {}
 
 
 def _weights_content(policy: NetworkPolicy) -> bytes:
@@ -139,9 +167,16 @@ def _plain(value: Any) -> Any:
         return _plain(value.tolist())
     if isinstance(value, (list, tuple)):
         return [_plain(entry) for entry in value]
-    number = isinstance(value, (bool, int, float)) and np.isfinite(value)
-    require(value is None or number or isinstance(value, str), "values", value, "plain and finite")
+    finite = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+    require(value is None or finite or isinstance(value, str), "values", value, "plain and finite")
     return value
+
+
+def _frozen(value: Any) -> Any:
+    """Return a copy of plain values that cannot be edited."""
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: _frozen(entry) for key, entry in value.items()})
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
 
 
 def card_checksum(content: bytes) -> str:

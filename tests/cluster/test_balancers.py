@@ -288,3 +288,24 @@ def test_choices_are_not_the_draws_of_a_trace_with_the_same_seed():
 def test_registry_names_every_balancer():
     assert {cls.name: cls for cls in BALANCERS.values()} == BALANCERS
     assert {type(balancer) for balancer in ALL} == set(BALANCERS.values())
+
+
+class Turning(ConstantPolicy):
+    """Changes its mind in the second interval."""
+
+    def __call__(self, nu, level):
+        return softmin(PARAMETERS, 0.0) if level else self.rule
+
+
+def test_a_subclass_of_a_constant_policy_is_asked_again():
+    policy = Turning(join_shortest_queue(PARAMETERS))
+    balancer = MeanFieldBalancer(policy, PARAMETERS, levels=(0, 1))
+    assert balancer.follows_snapshots
+    assert not MeanFieldBalancer(ANY, PARAMETERS).follows_snapshots
+
+
+@pytest.mark.parametrize("given", [{"levels": 5}, {"levels": None}, {"worker_classes": 5}], ids=str)
+def test_what_is_no_list_is_refused(given):
+    (name,) = given
+    with pytest.raises(InvalidInput, match=f"{name} must be a sequence"):
+        MeanFieldBalancer(ANY, PARAMETERS, **given)

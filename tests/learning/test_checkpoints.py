@@ -13,7 +13,7 @@ import pytest
 import torch
 from stable_baselines3 import PPO as PPO_OF_STABLE_BASELINES3
 
-from mfc_lb import InvalidInput, SystemParameters
+from mfc_lb import ArrivalProcess, InvalidInput, SystemParameters
 from mfc_lb.learning import (
     MeanFieldEnv,
     PathwiseSettings,
@@ -266,3 +266,19 @@ def test_a_run_that_is_killed_at_any_moment_ends_with_the_same_weights(name, tmp
     assert reached[0] == reached[1]
     # Half a temporary file may be left by a kill, but no checkpoint by the run that ended.
     assert not (tmp_path / "run").exists()
+
+
+class Alternating(ArrivalProcess):
+    def sample_levels(self, num_epochs, generator):
+        return np.arange(num_epochs) % 2
+
+
+def test_a_checkpoint_of_another_demand_is_refused(tmp_path):
+    """Its numbers may be the same; the levels are not."""
+    settings = PathwiseSettings(constant_steps=1)
+    plain, other = (SystemParameters(arrivals=kind()) for kind in (ArrivalProcess, Alternating))
+    kept = Checkpoint(tmp_path / "state", plain, settings, every=0.0)
+    kept.writer()(lambda: {"step": 1})
+    assert kept.read() == {"step": 1}
+    with pytest.raises(InvalidInput, match="same parameters and settings"):
+        Checkpoint(tmp_path / "state", other, settings).read()

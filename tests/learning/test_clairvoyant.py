@@ -12,6 +12,7 @@ from mfc_lb import (
     SystemParameters,
     evaluate,
     join_shortest_queue,
+    softmin,
 )
 from mfc_lb.learning import Certificate, certify, clairvoyant_drops
 from mfc_lb.learning import clairvoyant as module
@@ -174,3 +175,26 @@ def test_what_is_no_policy_or_no_parameters_is_refused():
 def test_bad_scores_are_refused(scores):
     with pytest.raises(InvalidInput, match=r"scores( shape)? must be"):
         clairvoyant_drops(MeanFieldSystem(SystemParameters()), [[0, 1]], scores, 1)
+
+
+class Meddler:
+    """Empties what it is shown."""
+
+    def __init__(self, rule):
+        self.rule = rule
+
+    def __call__(self, nu, level):
+        nu[...] = 0.0
+        level[...] = 0
+        return self.rule
+
+
+def test_a_policy_that_edits_what_it_sees_changes_nothing():
+    p = SystemParameters(delta_t=10.0)
+    rule = softmin(p, 0.3)
+    few = {"num_runs": 2, "num_epochs": 4, "num_steps": 3}
+    honest, edited = (certify(policy, p, **few) for policy in (ConstantPolicy(rule), Meddler(rule)))
+    assert (edited, hash(edited)) == (honest, hash(honest))
+    assert honest != certify(ConstantPolicy(rule), p, **few | {"seed": 1})
+    with pytest.raises(ValueError, match="read-only"):
+        edited.policy[0] = 0.0

@@ -163,6 +163,57 @@ def test_bad_options_are_refused(options, field, small):
             MeanFieldVectorEnv(small, 2).reset(options=options)
 
 
+def test_a_refused_reset_changes_nothing(small):
+    env, many = MeanFieldEnv(small), MeanFieldVectorEnv(small, 2)
+    env.reset(seed=1)
+    many.reset(seed=[1, 2])
+    before = many.state(), env.np_random.bit_generator.state
+    for bad in ({"nu": 2.0 * FULL}, {"nu": "full"}):
+        for seed in (5, [5, 6]):
+            with pytest.raises(InvalidInput):
+                many.reset(seed=seed, options=bad)
+        with pytest.raises(InvalidInput):
+            env.reset(seed=5, options=bad)
+    assert repr((many.state(), env.np_random.bit_generator.state)) == repr(before)
+
+
+def test_a_state_is_nobody_elses(small):
+    env = MeanFieldVectorEnv(small, 2)
+    env.reset(seed=1)
+    kept = repr(env.state())
+    for array in (one for one in env.state().values() if isinstance(one, np.ndarray)):
+        array[...] = 0
+    assert repr(env.state()) == kept
+
+
+def test_systems_that_go_on_keep_their_numbers(small):
+    """Where they share them with those that begin anew, these cannot be seeded alone."""
+    mask = {"reset_mask": np.array([True, False])}
+    env = MeanFieldVectorEnv(small, 2)
+    env.reset(seed=[1, 2])
+    with pytest.raises(InvalidInput, match="seed must be one for each system where only some"):
+        env.reset(seed=3, options=mask)
+    env.reset(seed=1)
+    with pytest.raises(InvalidInput, match="seed must be None where systems go on"):
+        env.reset(seed=[3, None], options=mask)
+    env.reset(options=mask)
+
+
+def test_a_step_needs_an_episode(small):
+    action = np.zeros(6)
+    env = MeanFieldEnv(small, episode_epochs=1)
+    with pytest.raises(gymnasium.error.ResetNeeded, match="reset before step"):
+        env.step(action)
+    env.reset(seed=1)
+    env.step(action)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(action)
+    env.reset()
+    env.step(action)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        MeanFieldVectorEnv(small, 2).step(np.zeros((2, 6)))
+
+
 MASKS = [[], [True], [False, False, False], [1, 0, 1], [[True, False, True]], "all", None]
 
 

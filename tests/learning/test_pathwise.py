@@ -225,6 +225,9 @@ def test_no_steps_leave_the_simple_rules_and_the_start():
         ({"width": 0}, "width"),
         ({"num_validation_paths": 1}, "num_validation_paths"),
         ({"seed": -1}, "seed"),
+        ({"sees_level": 1}, "sees_level"),
+        ({"sees_distribution": "no"}, "sees_distribution"),
+        ({"sees_distribution": None}, "sees_distribution"),
     ],
     ids=str,
 )

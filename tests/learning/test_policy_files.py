@@ -2,9 +2,11 @@
 
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -117,12 +119,66 @@ def test_a_card_holds_what_json_gives_back(network, tmp_path):
     save_policy(network, tmp_path / "mf", training=given, results={"none": None, "ü": "\n"})
     card = load_card(tmp_path / "mf")
     assert card.training == {
-        "tuple": [1, 2.5],
-        "array": [[1, 0], [0, 1]],
+        "tuple": (1, 2.5),
+        "array": ((1, 0), (0, 1)),
         "count": 3,
         "kind": "red",
     }
     assert card.results == {"none": None, "ü": "\n"}
+
+
+def test_a_card_cannot_be_edited_and_may_be_compared_and_pickled(network, tmp_path):
+    given = {"steps": [1, 2], "inside": {"seed": 10**400}}
+    save_policy(network, tmp_path / "mf", training=given)
+    card, same = load_card(tmp_path / "mf"), load_card(tmp_path / "mf")
+    given["inside"]["seed"] = 0
+    assert card.training == {"steps": (1, 2), "inside": {"seed": 10**400}}
+    with pytest.raises(TypeError):
+        card.training["inside"]["seed"] = 0
+    with pytest.raises(TypeError):
+        card.results["more"] = 0
+    again = pickle.loads(pickle.dumps(card))
+    assert (card, hash(card)) == (same, hash(same)) == (again, hash(again))
+    with pytest.raises(TypeError):
+        again.training["steps"] = ()
+    assert replace(card, training={}) != card
+
+
+@pytest.mark.parametrize("given", [["steps"], "steps", 3, np.ones(2)], ids=str)
+def test_a_card_is_made_of_mappings(given, network, tmp_path):
+    for where in ("training", "results", "computed"):
+        with pytest.raises(InvalidInput, match=f"{where} must be a mapping"):
+            save_policy(network, tmp_path / "mf", **{where: given})
+    assert not list(tmp_path.iterdir())
+
+
+class Own(NetworkPolicy):
+    """Does something else."""
+
+    def action(self, nu, level):
+        return -super().action(nu, level)
+
+
+class Alternating(mfc_lb.ArrivalProcess):
+    def sample_levels(self, num_epochs, generator):
+        return np.arange(num_epochs) % 2
+
+
+def test_what_a_file_cannot_say_is_not_saved(network, tmp_path):
+    """It would come back as something else."""
+    own = Own(network.weights, network.parameters, network.kind)
+    p = network.parameters
+    numbers = {name: getattr(p.arrivals, name) for name in ("rates", "kernel", "initial")}
+    demand = replace(network, parameters=replace(p, arrivals=Alternating(**numbers)))
+    for policy in (own, demand):
+        with pytest.raises(InvalidInput, match="policy must be"):
+            save_policy(policy, tmp_path / "mf")
+    assert not list(tmp_path.iterdir())
+    assert (own != network, network != own) == (True, True)
+    own.note = "kept"
+    again = pickle.loads(pickle.dumps(own))
+    assert (type(again), again.note, again == own) == (Own, "kept", True)
+    assert again.weights["base"].flags.writeable is False
 
 
 LOOP: dict[str, object] = {}
