@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 
 from mfc_lb import baseline
+from mfc_lb.experiments import EXPERIMENTS, find
+from mfc_lb.results.checksums import kept_checksums, table_checksum
+from mfc_lb.results.storage import StoredResult
 
 pytestmark = [
     pytest.mark.processors,
@@ -79,8 +82,13 @@ def run_all(folder: Path, processor: str, **variables: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def expected(tmp_path_factory):
-    return run_all(tmp_path_factory.mktemp("expected"), "this one")
+def here(tmp_path_factory):
+    return tmp_path_factory.mktemp("here")
+
+
+@pytest.fixture(scope="module")
+def expected(here):
+    return run_all(here, "this one")
 
 
 @pytest.mark.parametrize("processor", list(PROCESSORS)[1:])
@@ -88,6 +96,15 @@ def test_the_baseline_gives_the_same_bytes(processor, expected, tmp_path):
     found = run_all(tmp_path, processor)
     assert [name for name in expected if found.get(name) != expected[name]] == []
     assert len(found) == len(expected) > 40
+
+
+def test_the_checksums_of_the_repository_are_those_of_this_code(expected, here):
+    kept = kept_checksums("quick")
+    stored = [StoredResult(here / "results", find(name), "quick") for name in EXPERIMENTS]
+    found = {one.experiment.name: table_checksum(one) for one in stored if one.table.is_file()}
+    assert len(found) > 6
+    assert kept["baseline"] == baseline.NAME
+    assert {name: kept["sha256"][name] for name in found} == found
 
 
 @pytest.mark.parametrize("processor", PROCESSORS)
