@@ -98,7 +98,8 @@ def test_the_baseline_gives_the_same_bytes(processor, expected, tmp_path):
     assert len(found) == len(expected) > 40
 
 
-def test_the_checksums_of_the_repository_are_those_of_this_code(expected, here):
+@pytest.mark.usefixtures("expected")
+def test_the_checksums_of_the_repository_are_those_of_this_code(here):
     kept = kept_checksums("quick")
     stored = [StoredResult(here / "results", find(name), "quick") for name in EXPERIMENTS]
     found = {one.experiment.name: table_checksum(one) for one in stored if one.table.is_file()}
