@@ -19,6 +19,7 @@ from mfc_lb.results.folders import LIBRARY
 _PACKAGE = LIBRARY.name
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _CONDITIONS = (ast.If, ast.Try, ast.With, ast.For)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _Owner = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 #: What an imported name means: a module, and a name in it unless it is the module itself.
@@ -120,8 +121,7 @@ class _Plain:
         meaning = self._meaning(node)
         if meaning is not None:
             return meaning
-        # What is empty is left out: newer versions of Python know more fields.
-        return [type(node).__name__, *(self.of(part) for part in _parts(node) if part)]
+        return [type(node).__name__, *(self.of(part) for part in _parts(node))]
 
     def _meaning(self, node: ast.AST) -> str | None:
         if isinstance(node, ast.Name):
@@ -143,7 +143,8 @@ class _Plain:
 def _parts(node: ast.AST) -> Iterator[Any]:
     """Yield the parts of a node on which numbers can depend."""
     for name, part in ast.iter_fields(node):
-        if name in ("annotation", "returns", "type_comment"):
+        # What is empty is left out: newer versions of Python know more fields.
+        if part is None or part == [] or name in ("annotation", "returns", "type_comment"):
             continue
         documented = isinstance(node, _Owner) and name == "body" and _has_docstring(node)
         yield part[1:] if documented else part
@@ -217,12 +218,21 @@ def _parse(path: Path, source: str) -> _Module:
     for statement in statements:
         for name in _bound(statement):
             definitions.setdefault(name, []).append(statement)
+    for statement in statements:
+        # What binds no name may still change what a name stands for, as a call of its method does.
+        for name in () if _bound(statement) else _names(statement) & definitions.keys():
+            definitions[name].append(statement)
     return _Module(path, definitions, _imports(importing, _package_of(path)))
 
 
 def _bound(statement: ast.stmt) -> set[str]:
     """Return the names that a statement defines in its module."""
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(statement, _DEFINITIONS):
         return {statement.name}
+    inner = {node.name for node in ast.walk(statement) if isinstance(node, _DEFINITIONS)}
+    return inner | _names(statement, ast.Store)
+
+
+def _names(statement: ast.stmt, context: type[ast.expr_context] = ast.Load) -> set[str]:
     names = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
-    return {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return {node.id for node in names if isinstance(node.ctx, context)}

@@ -31,8 +31,16 @@ NUMBERS = """
 STEPS = 3
 class Walk:
     def go(self, name):
-        return f"{name}{LENGTH}"
+        return f"{name}{LENGTH}{SEEN}{late()}{ZERO}"
+ZERO = 0
 LENGTH = 7
+SEEN = []
+SEEN.append(1)
+try:
+    import fast
+except ImportError:
+    def late():
+        return 5
 """
 LATE = "from .deep import shown"
 DEEP = "def shown(): return 1"
@@ -77,8 +85,14 @@ def test_words_and_layout_do_not_count(digest):
         {"model": MODEL.replace("np.exp", "np.expm1")},
         {"model": MODEL.replace("numpy", "numba")},
         {"numbers": NUMBERS.replace("STEPS = 3", "STEPS = 4")},
+        {"numbers": NUMBERS.replace("STEPS = 3", "STEPS = 3.0")},
+        {"numbers": NUMBERS.replace("ZERO = 0", "ZERO = 0.0")},
+        {"numbers": NUMBERS.replace("ZERO = 0", "ZERO = None")},
         {"numbers": NUMBERS.replace("LENGTH = 7", "LENGTH = 8")},
         {"numbers": NUMBERS + "LENGTH += 1\n"},
+        {"numbers": NUMBERS.replace("append(1)", "append(2)")},
+        {"numbers": NUMBERS + "SEEN[0] = 3\n"},
+        {"numbers": NUMBERS.replace("return 5", "return 6")},
         {"late/deep": DEEP.replace("1", "2")},
         {"study": STUDY.replace("+", "-")},
     ],
