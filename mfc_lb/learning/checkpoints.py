@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -56,8 +57,9 @@ class Checkpoint:
     @property
     def _origin(self) -> str:
         # A subclass's demand is its own, whatever its numbers are.
-        kinds = [repr(type(one)) for one in (self.settings, self.parameters.arrivals)]
-        return json.dumps([kinds, asdict(self.settings), asdict(self.parameters)], default=str)
+        given = self.settings, self.parameters, self.parameters.arrivals
+        kinds = [repr(type(one)) for one in given]
+        return json.dumps([kinds, asdict(self.settings), asdict(self.parameters)], default=_told)
 
     def read(self) -> dict[str, Any] | None:
         """Return the stored state, or None if there is none.
@@ -67,11 +69,13 @@ class Checkpoint:
         InvalidInput
             If the file is not a checkpoint, or one of other parameters or settings.
         """
-        if self.path is None or not self.path.exists():
+        if self.path is None:
             return None
         try:
             stored = _parsed(self.path.read_bytes())
             origin, state = stored["origin"], stored["state"]
+        except (FileNotFoundError, NotADirectoryError):
+            return None
         except Exception:  # noqa: BLE001  torch raises what it pleases on a damaged file
             raise InvalidInput(
                 f"checkpoint must be one that training wrote, got {str(self.path)!r}, which is "
@@ -109,6 +113,11 @@ class Checkpoint:
         """Remove the file, when the run is complete."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
+
+
+def _told(value: Any) -> Any:
+    """Return what JSON holds of a subclass's own fields: all of an array, which text is not."""
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else repr(value)
 
 
 def _parsed(whole: bytes) -> dict[str, Any]:

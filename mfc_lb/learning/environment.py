@@ -261,14 +261,14 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
             can repeat.
         options : dict, optional
             ``nu``, array_like of shape (S,) or (n, S), is how full the queues are; they are empty
-            without it. ``reset_mask``, array of n bools: in which systems an episode begins; the
-            others, and their seeds, stay as they are.
+            without it. ``reset_mask``, array of n bools: in which systems an episode begins, all of
+            them the first time; the others, and their seeds, stay as they are.
         """
         given = _options(options, "nu", "reset_mask")
         which = self._checked_mask(given.get("reset_mask", np.ones(self.num_envs, dtype=bool)))
         # First all that can be refused: then nothing has changed.
         start = self._systems.checked_start(given.get("nu"))
-        if isinstance(seed, (list, tuple, np.ndarray)):
+        if isinstance(seed, (Sequence, np.ndarray)):
             self._systems.generators = self._seeded(seed, which)
         elif seed is not None or not self._systems.generators:
             alone = seed is None or bool(which.all())
@@ -282,6 +282,8 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
         array = np.asarray(mask)
         fits = array.dtype == np.bool_ and array.shape == (self.num_envs,) and bool(array.any())
         require(fits, "reset_mask", mask, f"{self.num_envs} bools, not all of them False")
+        begun = bool(self._systems.generators) or bool(array.all())
+        require(begun, "reset_mask", mask, "all True before the first episodes")
         return array
 
     def _seeded(
@@ -294,7 +296,7 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
         )
         before = self._systems.generators
         one_each = len(before) == self.num_envs
-        parted = one_each or not before or bool(which.all())
+        parted = one_each or bool(which.all())
         require(parted, "seed", listed, "None where systems go on that were seeded together")
         own = before if one_each else [np_random()[0] for _ in listed]
         chosen = [None if one is None else check_seed(one) for one in listed]
@@ -327,13 +329,27 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
         return {**position, "generators": [one.bit_generator.state for one in systems.generators]}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a `state`."""
-        self._systems.nu, self._systems.ages = np.array(state["nu"]), np.array(state["ages"])
+        """Go on from a `state` of an environment like this one."""
+        given = self._checked_position(state)
+        self._systems.nu, self._systems.ages = given["nu"], given["ages"]
         arrivals = self._systems.arrivals
-        arrivals.levels, arrivals.paths = np.array(state["levels"]), np.array(state["paths"])
+        arrivals.levels, arrivals.paths = given["levels"], given["paths"]
         self._systems.generators = [np_random()[0] for _ in state["generators"]]
         for generator, one in zip(self._systems.generators, state["generators"], strict=True):
             generator.bit_generator.state = one
+
+    def _checked_position(self, state: Any) -> dict[str, NDArray[Any]]:
+        own = self.state()
+        same_names = isinstance(state, Mapping) and state.keys() == own.keys()
+        require(same_names, "state", state, f"a dict with the keys {', '.join(own)}")
+        count = len(state["generators"])
+        one_each = f"none, 1 or {self.num_envs}"
+        require(count in (0, 1, self.num_envs), "number of generators", count, one_each)
+        given = {name: np.array(state[name]) for name in own if name != "generators"}
+        for name, array in given.items():
+            fits = array.shape == own[name].shape
+            require(fits, f"{name} shape", array.shape, str(own[name].shape))
+        return given
 
 
 def _require_reset(begun: Any) -> None:

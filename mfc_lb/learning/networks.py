@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from mfc_lb.errors import InvalidInput, as_float_array, require
 from mfc_lb.learning.actions import ActionKind, action_size, decision_rule_of
 from mfc_lb.model import ScoreRule, SystemParameters, TableRule
+from mfc_lb.model.parameters import require_parameters
 
 #: Arrays, or tensors, by name.
 Weights = Mapping[str, Any]
@@ -144,8 +145,7 @@ class NetworkPolicy:
     def __post_init__(self) -> None:
         """Take copies of the weights and check that they fit together."""
         require(isinstance(self.weights, Mapping), "weights", self.weights, "a mapping")
-        is_parameters = isinstance(self.parameters, SystemParameters)
-        require(is_parameters, "parameters", self.parameters, "SystemParameters")
+        require_parameters(self.parameters)
         own = {name: _owned(name, weight) for name, weight in self.weights.items()}
         object.__setattr__(self, "weights", MappingProxyType(own))
         object.__setattr__(self, "kind", ActionKind(self.kind))
@@ -223,8 +223,10 @@ class NetworkPolicy:
         Raises
         ------
         InvalidInput
-            If buffers, servers, number of choices or arrival rates differ.
+            If buffers, servers, number of choices or arrival rates differ, or these are no
+            parameters.
         """
+        require_parameters(parameters)
         for name, mine, theirs in zip(
             _FITTING, _fitting(self.parameters), _fitting(parameters), strict=True
         ):

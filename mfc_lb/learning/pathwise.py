@@ -96,17 +96,20 @@ class PathwiseSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check every field."""
-        object.__setattr__(self, "objective", Objective(self.objective))
+        """Check every field and keep it as Python's own, as checkpoints and cards write it."""
+        kept: dict[str, Any] = {"objective": Objective(self.objective)}
         for name in ("constant_steps", "network_steps", "seed"):
-            check_int(name, getattr(self, name), 0)
+            kept[name] = check_int(name, getattr(self, name), 0)
         for name in ("num_paths", "width"):
-            check_int(name, getattr(self, name), 1)
-        check_int("num_validation_paths", self.num_validation_paths, 2)
+            kept[name] = check_int(name, getattr(self, name), 1)
+        kept["num_validation_paths"] = check_int(
+            "num_validation_paths", self.num_validation_paths, 2
+        )
         for name in ("constant_rate", "network_rate"):
-            check_real(name, getattr(self, name), strict=True)
+            kept[name] = check_real(name, getattr(self, name), strict=True)
         for name in ("sees_distribution", "sees_level"):
-            check_flag(name, getattr(self, name))
+            kept[name] = check_flag(name, getattr(self, name))
+        vars(self).update(kept)
 
     @property
     def num_steps(self) -> int:

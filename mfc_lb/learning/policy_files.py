@@ -64,12 +64,14 @@ class PolicyCard:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take copies that cannot be edited."""
-        kept = {name: _frozen(state[name]) for name in ("training", "results")}
+        names = "training", "results"
+        kept = {name: _frozen(_plain(_checked(name, state[name]))) for name in names}
         vars(self).update(state | kept)
 
     def __hash__(self) -> int:
         """Hash what is compared."""
-        return hash(json.dumps(_plain([self.training, self.results]), sort_keys=True))
+        compared = self.training, self.results
+        return hash((self.parameters, self.kind, self.version, _hashable(compared)))
 
 
 def save_policy(
@@ -163,7 +165,8 @@ def _plain(value: Any) -> Any:
         for key in value:
             require(isinstance(key, str), "names", key, "text")
         return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, (np.ndarray, np.generic)):
+    # What is masked would come back as None.
+    if isinstance(value, (np.ndarray, np.generic)) and not isinstance(value, np.ma.MaskedArray):
         return _plain(value.tolist())
     if isinstance(value, (list, tuple)):
         return [_plain(entry) for entry in value]
@@ -177,6 +180,13 @@ def _frozen(value: Any) -> Any:
     if isinstance(value, Mapping):
         return MappingProxyType({key: _frozen(entry) for key, entry in value.items()})
     return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _hashable(value: Any) -> Any:
+    """Return what has the same hash for equal values; 1, 1.0 and True are equal."""
+    if isinstance(value, Mapping):
+        return frozenset((key, _hashable(entry)) for key, entry in value.items())
+    return tuple(map(_hashable, value)) if isinstance(value, tuple) else value
 
 
 def card_checksum(content: bytes) -> str:

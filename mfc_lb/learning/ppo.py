@@ -90,18 +90,19 @@ class PPOSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check every field."""
-        object.__setattr__(self, "kind", ActionKind(self.kind))
+        """Check every field and keep it as Python's own, as checkpoints and cards write it."""
+        kept: dict[str, Any] = {"kind": ActionKind(self.kind)}
         counts = "num_steps", "num_envs", "minibatch_size", "num_passes", "width", "episode_epochs"
         for name in counts:
-            check_int(name, getattr(self, name), 1)
-        check_int("batch_size", self.batch_size, 2 * self.num_envs)
-        check_int("seed", self.seed, 0, 2**32 - 1)
+            kept[name] = check_int(name, getattr(self, name), 1)
+        kept["batch_size"] = check_int("batch_size", self.batch_size, 2 * self.num_envs)
+        kept["seed"] = check_int("seed", self.seed, 0, 2**32 - 1)
         for name in ("learning_rate", "clip_range", "target_divergence", "reward_scale"):
-            check_real(name, getattr(self, name), strict=True)
+            kept[name] = check_real(name, getattr(self, name), strict=True)
         for name in ("discount", "gae_lambda"):
-            inside = 0.0 <= check_real(name, getattr(self, name)) <= 1.0
-            require(inside, name, getattr(self, name), "between 0 and 1")
+            kept[name] = check_real(name, getattr(self, name))
+            require(kept[name] <= 1.0, name, kept[name], "between 0 and 1")
+        vars(self).update(kept)
 
 
 class _VectorEnvForPPO(VecEnv):

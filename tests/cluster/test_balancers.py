@@ -297,11 +297,17 @@ class Turning(ConstantPolicy):
         return softmin(PARAMETERS, 0.0) if level else self.rule
 
 
-def test_a_subclass_of_a_constant_policy_is_asked_again():
-    policy = Turning(join_shortest_queue(PARAMETERS))
-    balancer = MeanFieldBalancer(policy, PARAMETERS, levels=(0, 1))
-    assert balancer.follows_snapshots
-    assert not MeanFieldBalancer(ANY, PARAMETERS).follows_snapshots
+@pytest.mark.parametrize("interval", [0, 7])
+def test_a_subclass_of_a_constant_policy_is_asked_again(interval):
+    """It decides as a function that does the same, and not as its base class."""
+    turning = Turning(join_shortest_queue(PARAMETERS))
+    trace = Trace.from_arrays(np.arange(0, 60, 2), [9] * 30)
+    cluster = ClusterParameters((1, 2, 1), refresh_interval_us=interval)
+    by_class, by_function, by_base = (
+        simulate_cluster(trace, cluster, MeanFieldBalancer(policy, PARAMETERS, (0, 1)), seed=4)
+        for policy in (turning, turning.__call__, ConstantPolicy(turning.rule))
+    )
+    assert by_class.worker.tolist() == by_function.worker.tolist() != by_base.worker.tolist()
 
 
 @pytest.mark.parametrize("given", [{"levels": 5}, {"levels": None}, {"worker_classes": 5}], ids=str)

@@ -5,7 +5,8 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -147,7 +148,8 @@ def test_other_files_are_refused_before_training(way, tmp_path):
     PPO_OF_STABLE_BASELINES3("MlpPolicy", MeanFieldEnv(P), n_steps=2, batch_size=2).save(zipped)
     (tmp_path / "text").write_text("{}", "utf-8")
     torch.save({"origin": "x", "state": {}}, tmp_path / "other")
-    for path in (zipped, tmp_path / "text", tmp_path / "other", tmp_path):
+    too_long = tmp_path / ("x" * 300)
+    for path in (zipped, tmp_path / "text", tmp_path / "other", tmp_path, too_long):
         with pytest.raises(InvalidInput, match="checkpoint must be one that training wrote, got"):
             train(P, settings, evaluate=stop_after(0), checkpoint=path)
 
@@ -282,3 +284,54 @@ def test_a_checkpoint_of_another_demand_is_refused(tmp_path):
     assert kept.read() == {"step": 1}
     with pytest.raises(InvalidInput, match="same parameters and settings"):
         Checkpoint(tmp_path / "state", other, settings).read()
+
+
+class Shorter(SystemParameters):
+    """Runs over half the epochs."""
+
+    def num_epochs(self, horizon=250.0):
+        return super().num_epochs(horizon)
+
+
+@dataclass(frozen=True)
+class Recorded(Alternating):
+    path: object = None
+
+
+def recorded(level):
+    path = np.zeros(5000, dtype=np.int64)
+    path[2500] = level
+    return SystemParameters(arrivals=Recorded(path=path))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(SystemParameters(), Shorter()), (recorded(0), recorded(1))],
+    ids=["parameters", "a field that text shortens"],
+)
+def test_a_checkpoint_of_another_subclass_is_refused(one, other, tmp_path):
+    kept = Checkpoint(tmp_path / "state", one, PATHWISE)
+    kept.writer()(lambda: {"step": 1})
+    assert kept.read() == {"step": 1}
+    with pytest.raises(InvalidInput, match="same parameters and settings"):
+        Checkpoint(tmp_path / "state", other, PATHWISE).read()
+
+
+@pytest.mark.parametrize(
+    ("given", "plain"),
+    [
+        (
+            PathwiseSettings(seed=np.int64(3), sees_level=np.True_, network_rate=Fraction(1, 2)),
+            PathwiseSettings(seed=3, sees_level=True, network_rate=0.5),
+        ),
+        (
+            PPOSettings(num_envs=np.int32(4), clip_range=1, discount=np.float32(0.5)),
+            PPOSettings(num_envs=4, clip_range=1.0, discount=0.5),
+        ),
+    ],
+    ids=list(WAYS),
+)
+def test_equal_settings_go_on_with_each_others_checkpoint(given, plain, tmp_path):
+    assert repr(given) == repr(plain)
+    Checkpoint(tmp_path / "state", P, given).writer()(lambda: {"step": 1})
+    assert Checkpoint(tmp_path / "state", P, plain).read() == {"step": 1}

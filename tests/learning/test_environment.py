@@ -199,6 +199,42 @@ def test_systems_that_go_on_keep_their_numbers(small):
     env.reset(options=mask)
 
 
+@pytest.mark.parametrize("seed", [None, [1, 2]], ids=str)
+def test_no_system_goes_on_that_never_began(seed, small):
+    env = MeanFieldVectorEnv(small, 2)
+    with pytest.raises(InvalidInput, match="reset_mask must be all True before the first"):
+        env.reset(seed=seed, options={"reset_mask": np.array([True, False])})
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(np.zeros((2, 6)))
+
+
+def test_seeds_may_be_any_sequence(small):
+    one, other = MeanFieldVectorEnv(small, 3), MeanFieldVectorEnv(small, 3)
+    one.reset(seed=range(3))
+    other.reset(seed=[0, 1, 2])
+    assert repr(one.state()) == repr(other.state())
+
+
+@pytest.mark.parametrize(
+    ("edit", "field"),
+    [
+        ({"nu": FULL[None]}, r"nu shape must be \(3, 6\)"),
+        ({"ages": [0]}, r"ages shape must be \(3,\)"),
+        ({"generators": [1, 2]}, "number of generators must be none, 1 or 3"),
+        ({"more": 1}, "state must be a dict with the keys nu, ages"),
+    ],
+    ids=str,
+)
+def test_a_state_of_another_environment_is_refused(edit, field, small):
+    """NumPy would repeat its one row for every system."""
+    env = MeanFieldVectorEnv(small, 3)
+    env.reset(seed=1)
+    before = repr(env.state())
+    with pytest.raises(InvalidInput, match=field):
+        env.restore(env.state() | edit)
+    assert repr(env.state()) == before
+
+
 def test_a_step_needs_an_episode(small):
     action = np.zeros(6)
     env = MeanFieldEnv(small, episode_epochs=1)

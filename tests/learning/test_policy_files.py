@@ -25,7 +25,7 @@ from mfc_lb.learning import (
     train_pathwise,
 )
 from mfc_lb.learning import policy_files as module
-from mfc_lb.learning.policy_files import card_checksum
+from mfc_lb.learning.policy_files import PolicyCard, card_checksum
 from tests.learning.policies import NO_PATHS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -152,6 +152,21 @@ def test_a_card_is_made_of_mappings(given, network, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_card_that_is_made_is_as_one_that_is_read(network):
+    array = np.zeros(2)
+    card, same, other = (
+        PolicyCard(network.parameters, network.kind, {"zero": zero, "array": array})
+        for zero in (0, -0.0, 1)
+    )
+    assert (card, hash(card)) == (same, hash(same))
+    assert (card != other, hash(card) != hash(other)) == (True, True)
+    array[0] = 1.0
+    assert card.training["array"] == (0.0, 0.0)
+    for field in ("training", "results"):
+        with pytest.raises(InvalidInput, match=f"{field} must be a mapping, got 3"):
+            replace(card, **{field: 3})
+
+
 class Own(NetworkPolicy):
     """Does something else."""
 
@@ -196,6 +211,7 @@ LOOP["again"] = LOOP
         {"inf": np.float64("inf")},
         {"complex": np.complex128(1j)},
         {"text": "\ud800"},
+        {"masked": np.ma.masked_array([1.0, 2.0], [False, True])},
         LOOP,
     ],
     ids=lambda given: str(list(given)),
@@ -237,6 +253,9 @@ def test_a_policy_for_another_system_is_refused(stored, network):
     other = network.parameters.replace(buffer_size=7)
     with pytest.raises(InvalidInput, match="buffer_size must be 2, for which the policy was tr"):
         load_policy(stored, other)
+    for none in (5, mfc_lb.SystemParameters, {}):
+        with pytest.raises(InvalidInput, match="parameters must be SystemParameters, got"):
+            load_policy(stored, none)
 
 
 @pytest.mark.parametrize("where", [0, 9, -1])
