@@ -116,7 +116,8 @@ def test_the_state_is_that_of_the_code_and_not_of_the_manifest(book, top, stored
     assert result(book, top)["state"] == "current"
     manifest = stored.with_suffix(".json")
     content = json.loads(manifest.read_text())
-    write_json(manifest, content | {"code": {"version": "0", "sha256": "0"}})
+    other = {"version": "0", "sha256": "0"}
+    write_json(manifest, content | {"code": other, "checked": {"code": other}})
     assert result(book, top)["state"] == "computed by other code"
 
 

@@ -8,7 +8,6 @@ import pytest
 from mfc_lb import SystemParameters
 from mfc_lb.experiments import EXPERIMENTS, find, load, run
 from mfc_lb.experiments.cases import JSQ, MF, RND, Case, Limit, mean_field_system
-from mfc_lb.experiments.modelling_choices import _relative_difference
 from mfc_lb.experiments.trajectories import ObservedSystem, TrajectoriesSize, follow
 from mfc_lb.results.experiment import cell_seed
 from mfc_lb.results.reproduction import reproduce
@@ -131,13 +130,3 @@ def test_choices_do_nothing_where_they_cannot():
     same = table[(table.system == "infinite_agents") & (table.policy == RND)]
     assert len(same) > 0
     assert (same.estimate == 0).all()
-
-
-def test_relative_difference_of_a_known_ratio():
-    rng = np.random.default_rng(2)
-    baseline = rng.normal(10.0, 1.0, 5000)
-    alternative = 1.1 * baseline + rng.normal(0.0, 0.3, 5000)
-    relative = _relative_difference(alternative, baseline)
-    assert abs(relative.mean - 0.1) < 5 * relative.standard_error
-    # What the two share cancels; what is left is 0.3/10 per run.
-    assert relative.standard_error == pytest.approx(0.03 / math.sqrt(5000), rel=0.05)

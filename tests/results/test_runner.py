@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from mfc_lb import baseline
 from mfc_lb.errors import InvalidInput
 from mfc_lb.experiments import find
 from mfc_lb.results.experiment import Cell, Experiment
@@ -185,9 +186,12 @@ def test_number_of_processes_is_checked(tmp_path, processes):
 
 def test_killed_run_resumes_to_the_same_bytes(tmp_path):
     """With kill -9; the stored result came in one go."""
-    command = [sys.executable, "-m", "mfc_lb.experiments", "run", "populations", "--output"]
+    program = "from mfc_lb.cli import main; main()"
+    words = ["results", "run", "populations", "--output", str(tmp_path), "--processes", "2"]
+    # Without the baseline, as the processes of this one.
+    environment = os.environ | {baseline.VARIABLE: "off"}
     victim = subprocess.Popen(
-        [*command, str(tmp_path), "--processes", "2"], stdout=subprocess.DEVNULL
+        [sys.executable, "-c", program, *words], stdout=subprocess.DEVNULL, env=environment
     )
     work = tmp_path / ".populations-quick.work"
     deadline = time.monotonic() + 60

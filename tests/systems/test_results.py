@@ -19,6 +19,7 @@ from mfc_lb import (
     random_choice,
     softmin,
 )
+from mfc_lb.systems import Estimate
 
 P = SystemParameters(delta_t=5.0)
 
@@ -164,3 +165,13 @@ def test_arrivals_of_a_subclass_are_not_put_into_a_file(tmp_path):
     with pytest.raises(InvalidInput, match="in a file must be an ArrivalProcess, got 'Own'"):
         result(P.replace(arrivals=Own())).save(tmp_path / "result.npz")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_ratio_of_means_is_known_better_than_either_mean():
+    rng = np.random.default_rng(2)
+    baseline = rng.normal(10.0, 1.0, 5000)
+    alternative = 1.1 * baseline + rng.normal(0.0, 0.3, 5000)
+    ratio = Estimate.ratio(alternative, baseline)
+    assert abs(ratio.mean - 1.1) < 5 * ratio.standard_error
+    # What the two share cancels; what is left is 0.3/10 per run.
+    assert ratio.standard_error == pytest.approx(0.03 / np.sqrt(5000), rel=0.05)
