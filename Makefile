@@ -40,7 +40,7 @@ test: setup  ## check style and types, run every test (notebooks and built pages
 	$(BIN)/mypy
 	$(BIN)/pytest
 
-processors: setup  ## run every quick notebook as other processors would: the same bytes (takes a quarter of an hour)
+processors: setup  ## run every quick notebook as other processors would: the same bytes (takes most of an hour)
 	$(BIN)/pytest -m processors -n 0 tests/test_processors.py
 
 book: setup  ## execute the notebooks at the paper's sizes and build the book

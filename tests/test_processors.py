@@ -1,6 +1,6 @@
 """Every quick notebook, and the results behind it, as other processors would compute them.
 
-They take a quarter of an hour, so they have a command of their own: ``make processors``. What the
+They take most of an hour, so they have a command of their own: ``make processors``. What the
 libraries choose on another processor is chosen for them by variables; caches are empty.
 """
 
