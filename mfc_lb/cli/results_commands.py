@@ -4,12 +4,10 @@ import sys
 from pathlib import Path
 
 import click
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from mfc_lb.baseline import in_force
 from mfc_lb.cli.results import results
+from mfc_lb.cli.terminal import console, new_table
 from mfc_lb.errors import check_int
 from mfc_lb.experiments import EXPERIMENTS, find
 from mfc_lb.experiments.learned import reproduce_policies, store_all
@@ -48,13 +46,15 @@ _output = click.option(
 @results.command("list", epilog="\b\nExample:\n  mfc-lb results list")
 def list_command() -> None:
     """Show the experiments and what is stored of them."""
-    table = _new_table("experiment", "question", "quick", "paper")
+    table = new_table("Experiments", "name")
+    for column in ("question", "quick", "paper"):
+        table.add_column(column)
     for experiment in map(find, EXPERIMENTS):
         states = (
             StoredResult(results_folder(), experiment, size).state for size in experiment.sizes
         )
         table.add_row(experiment.name, experiment.question, *states)
-    Console().print(table)
+    console().print(table)
 
 
 @results.command("run", epilog="\b\nExample:\n  mfc-lb results run comparison --size quick")
@@ -143,7 +143,7 @@ def reproduce_command(
         verdicts.append(reproduce_traces())
     if not names or LIVE_CLUSTER in names:
         verdicts += check_live_records()
-    Console().print(terminal_report(verdicts))
+    console().print(terminal_report(verdicts))
     if differences is not None:
         write_bytes(differences, csv_report(verdicts))
         click.echo(f"All differences: {differences}")
@@ -166,10 +166,12 @@ def check_command(names: tuple[str, ...], size: str, write: bool, processes: int
     chosen = [find(name) for name in names or EXPERIMENTS]
     found, kept = compute_checksums(chosen, size, processes), kept_checksums(size)
     same = {name: kept["sha256"].get(name) == checksum for name, checksum in found.items()}
-    table = _new_table("experiment", "SHA-256", "")
+    table = new_table("Tables", "experiment")
+    for column in ("SHA-256", ""):
+        table.add_column(column)
     for name, checksum in found.items():
         table.add_row(name, checksum[:16], "same" if same[name] else "DIFFERS")
-    Console().print(table)
+    console().print(table)
     click.echo(f"Numerical baseline: {in_force()} here, {kept['baseline']} in data/checksums.json.")
     if write:
         keep_checksums(size, found)
@@ -223,10 +225,3 @@ def audit_command(names: tuple[str, ...], size: str, seed: int, output: Path | N
     click.echo(report(findings), nl=False)
     if output is not None:
         write_bytes(output, report(findings))
-
-
-def _new_table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table

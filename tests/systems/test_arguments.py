@@ -8,7 +8,6 @@ from mfc_lb import (
     ConstantPolicy,
     FiniteSystem,
     InfiniteAgentSystem,
-    InvalidInput,
     MeanFieldSystem,
     SystemParameters,
     evaluate,
@@ -26,6 +25,7 @@ from mfc_lb.systems import (
     rate_paths,
     simulate_runs,
 )
+from tests.arguments import NUMBERS, kind_of, refused
 
 P = SystemParameters()
 POLICY, RULE, EMPTY = ConstantPolicy(random_choice(P)), random_choice(P), P.empty_distribution
@@ -33,21 +33,12 @@ SYSTEM, LIMIT, LEVELS = InfiniteAgentSystem(P, 5), MeanFieldSystem(P), np.zeros(
 STREAM = np.random.default_rng(1)
 RUNS = {"num_epochs": 2, "num_runs": 2, "seed": 1}
 
-#: No number of anything: of another kind, or beyond all that is.
-NUMBERS = [
-    "1", True, None, 1j, np.complex128(1), np.nan, np.inf, -1, 10**400, 10**5000, [1],
-    np.array([1]), np.timedelta64(5, "s"), b"1", object(),
-]  # fmt: skip
 #: No array of numbers: of another kind, with rows of different lengths, or beyond all that is.
 ARRAYS = [
     "abc", ["1"] * 6, [True] * 6, [1j] * 6, [np.nan] * 6, [np.inf] * 6, [[1], [1, 2]], {0: 1},
     [10**400] * 6, {0.5}, [object()] * 6, [None] * 6, [10**400, 1.0, 0, 0, 0, 0],
     np.ma.array([1, 0, 0, 0, 0, 0], mask=[0, 1, 0, 0, 0, 0]),
 ]  # fmt: skip
-
-
-def kind_of(value):
-    return type(value).__name__
 
 
 COUNTS = {
@@ -97,16 +88,6 @@ ASKED_FOR_AN_ARRAY = {
     "levels of runs": lambda value: list(simulate_runs(SYSTEM, POLICY, value, 1)),
 }
 BY_NAME = {**COUNTS, **REALS}
-
-
-def refused(ask, value):
-    """What is said in the one line of the error."""
-    with pytest.raises(InvalidInput) as raised:
-        ask(value)
-    text = str(raised.value)
-    assert "\n" not in text
-    assert len(text) < 300
-    return text
 
 
 @pytest.mark.parametrize("name", BY_NAME)
