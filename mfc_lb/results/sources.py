@@ -2,6 +2,9 @@
 
 A name of the library stands for what it means and not for where that is: code that was moved or
 renamed has the digest that it had. Comments, docstrings, annotations and layout have no part in it.
+
+What no name leads to is not followed: functions that a decorator registers, attributes of a module
+that is passed on as a value, star imports, and settings that a module makes of another one.
 """
 
 import ast
@@ -86,12 +89,18 @@ class _Digests:
             return f"{len(self._begun) - self._begun.index(place)} above"
         if place not in self.known:
             self._begun.append(place)
-            statements = module.definitions[name]
-            scope = module.imports | _imports(statements)
-            plain = [_Plain(self, module, scope, name).of(statement) for statement in statements]
+            self.known[place] = sha256(repr(self._plain(module, name)).encode())
             self._begun.pop()
-            self.known[place] = sha256(repr(plain).encode())
         return self.known[place]
+
+    def _plain(self, module: _Module, name: str) -> list[Any]:
+        statements = module.definitions[name]
+        imports = module.imports | _imports(statements)
+        # A module's own definition comes before an import of its name, unless that is within.
+        above = {one: what for one, what in imports.items() if one not in module.definitions}
+        within = _Plain(self, module, above | _imports(statements), name)
+        both = [self.of_meaning(*imports[name])] if name in imports else []
+        return [within.of(statement) for statement in statements] + both
 
     def of_meaning(self, where: str, name: str | None) -> str:
         """Return the digest of an imported definition; of what others wrote, its full name."""
@@ -117,11 +126,12 @@ class _Plain:
         if isinstance(node, list):
             return [self.of(one) for one in node if not isinstance(one, _IMPORTS)]
         if not isinstance(node, ast.AST):
-            return "this" if node == self._name else repr(node)
+            return repr(node)
         meaning = self._meaning(node)
         if meaning is not None:
             return meaning
-        return [type(node).__name__, *(self.of(part) for part in _parts(node))]
+        parts = ([name, self.of(part)] for name, part in _parts(node, self._name))
+        return [type(node).__name__, *parts]
 
     def _meaning(self, node: ast.AST) -> str | None:
         if isinstance(node, ast.Name):
@@ -134,20 +144,22 @@ class _Plain:
 
     def _name_meaning(self, name: str) -> str | None:
         if name == self._name:
-            return None
+            return "this"
         if name in self._scope:
             return self._digests.of_meaning(*self._scope[name])
         return self._digests.of(self._module, name) if name in self._module.definitions else None
 
 
-def _parts(node: ast.AST) -> Iterator[Any]:
-    """Yield the parts of a node on which numbers can depend."""
+def _parts(node: ast.AST, own: str) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a node on which numbers can depend, without its own name."""
     for name, part in ast.iter_fields(node):
         # What is empty is left out: newer versions of Python know more fields.
         if part is None or part == [] or name in ("annotation", "returns", "type_comment"):
             continue
+        if name == "name" and isinstance(node, _DEFINITIONS) and part == own:
+            continue
         documented = isinstance(node, _Owner) and name == "body" and _has_docstring(node)
-        yield part[1:] if documented else part
+        yield name, part[1:] if documented else part
 
 
 def _has_docstring(node: _Owner) -> bool:

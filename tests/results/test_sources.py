@@ -23,7 +23,16 @@ import numpy as np
 def rate(x):
     return np.exp(_half(x))
 def _half(x):
-    return x / 2 if x > 1 else rate(2 * x)
+    return x[1:] / 2 if x > 1 else rate(2 * late(x))
+def late(x):
+    return x.late('late') + quick(x) + slow(x)
+try:
+    from ours.late.fast import quick
+except ImportError:
+    quick = 3
+def slow(x):
+    from ours.late.slow import slow
+    return slow(x)
 def unused(x):
     return x
 """
@@ -44,8 +53,10 @@ except ImportError:
 """
 LATE = "from .deep import shown"
 DEEP = "def shown(): return 1"
+FAST = "def quick(x): return 2"
+SLOW = "def slow(x): return 5"
 FILES = {"study": STUDY, "model": MODEL, "numbers": NUMBERS, "late/__init__": "lazy = 1"}
-FILES |= {"late/deep": DEEP}
+FILES |= {"late/deep": DEEP, "late/fast": FAST, "late/slow": SLOW}
 
 
 @pytest.fixture
@@ -81,7 +92,7 @@ def test_words_and_layout_do_not_count(digest):
 @pytest.mark.parametrize(
     "change",
     [
-        {"model": MODEL.replace("x / 2", "x / 3")},
+        {"model": MODEL.replace("/ 2", "/ 3")},
         {"model": MODEL.replace("np.exp", "np.expm1")},
         {"model": MODEL.replace("numpy", "numba")},
         {"numbers": NUMBERS.replace("STEPS = 3", "STEPS = 4")},
@@ -92,6 +103,13 @@ def test_words_and_layout_do_not_count(digest):
         {"numbers": NUMBERS + "LENGTH += 1\n"},
         {"numbers": NUMBERS.replace("append(1)", "append(2)")},
         {"numbers": NUMBERS + "SEEN[0] = 3\n"},
+        {"model": MODEL.replace("[1:]", "[:1]")},
+        {"model": MODEL.replace("[1:]", "[::1]")},
+        {"model": MODEL.replace(".late(", ".soon(")},
+        {"model": MODEL.replace("'late'", "'soon'")},
+        {"late/fast": FAST.replace("2", "3")},
+        {"model": MODEL.replace("quick = 3", "quick = 4")},
+        {"late/slow": SLOW.replace("5", "6")},
         {"numbers": NUMBERS.replace("return 5", "return 6")},
         {"late/deep": DEEP.replace("1", "2")},
         {"study": STUDY.replace("+", "-")},
@@ -115,7 +133,7 @@ def test_code_may_be_moved_and_renamed(digest):
         "parts": "from ours.rates import rate\n" + half,
     }
     assert digest(**moved) == digest()
-    moved["parts"] = moved["parts"].replace("2 * x", "3 * x")
+    moved["parts"] = moved["parts"].replace("2 * late", "3 * late")
     assert digest(**moved) != digest()
 
 
