@@ -17,7 +17,7 @@ from mfc_lb.cluster import decisions
 from mfc_lb.cluster.decisions import View
 from mfc_lb.errors import as_int_array, check_flag, check_int, check_list, check_seed, require
 from mfc_lb.model import ConstantPolicy, DecisionRule, Policy, SystemParameters, as_decision_rule
-from mfc_lb.model.parameters import MAX_CHOICES
+from mfc_lb.model.parameters import MAX_CHOICES, require_parameters
 from mfc_lb.model.policies import require_policy
 
 Integers = NDArray[np.int64]
@@ -202,8 +202,7 @@ class MeanFieldBalancer(Balancer):
 
     def __post_init__(self) -> None:
         """Check every field."""
-        is_parameters = isinstance(self.parameters, SystemParameters)
-        require(is_parameters, "parameters", self.parameters, "SystemParameters")
+        require_parameters(self.parameters)
         require_policy(self.policy, self.parameters)
         check_flag("distinct", self.distinct)
         last = self.parameters.arrivals.num_levels - 1

@@ -56,7 +56,8 @@ class _Systems:
         scale = action_bound(parameters, self.kind) if action_scale is None else action_scale
         self.action_scale = check_real("action_scale", scale, strict=True)
         self.generators: list[np.random.Generator] = []
-        self.nu = np.tile(parameters.empty_distribution, (count, 1))
+        self.empty = np.tile(parameters.empty_distribution, (count, 1))
+        self.nu = self.empty.copy()
         self.arrivals = LevelPaths(parameters.arrivals, count, self.episode_epochs)
         self.ages = np.zeros(count, dtype=np.int64)
 
@@ -74,10 +75,10 @@ class _Systems:
         self.arrivals.begin(which, self.generators)
         self.ages[which] = 0
 
-    def checked_start(self, nu: Any = None) -> Floats:
+    def checked_start(self, nu: Any) -> Floats:
         """Return distributions (n, S) with which episodes can begin: empty queues without any."""
         if nu is None:
-            nu = self.mean_field.parameters.empty_distribution
+            return self.empty
         shapes = self.nu.shape[1:], self.nu.shape
         fits = np.shape(as_float_array("nu", nu)) in shapes
         require(fits, "nu shape", np.shape(nu), " or ".join(map(str, shapes)))
@@ -315,7 +316,7 @@ class MeanFieldVectorEnv(VectorEnv[Floats, Floats, Floats]):
         info: dict[str, Any] = {"drops": drops, "_drops": np.ones(self.num_envs, dtype=bool)}
         if ended.any():
             info |= {"final_obs": observations, "_final_obs": ended}
-            systems.begin(ended, systems.checked_start())
+            systems.begin(ended, systems.empty)
             observations = systems.observations()
         rewards = -systems.reward_scale * drops
         return observations, rewards, np.zeros(self.num_envs, dtype=bool), ended, info

@@ -11,6 +11,7 @@ import torch
 from mfc_lb.errors import require
 from mfc_lb.learning.networks import NetworkPolicy
 from mfc_lb.model import SystemParameters
+from mfc_lb.model.parameters import require_parameters
 from mfc_lb.systems import Estimate
 
 #: Largest mean number of packets that may come to a queue in an epoch of training. Queues have long
@@ -101,8 +102,7 @@ def check_run(parameters: SystemParameters, settings: object, kind: type) -> Non
     InvalidInput
         If either is something else, or so many packets come in an epoch that training takes hours.
     """
-    is_parameters = isinstance(parameters, SystemParameters)
-    require(is_parameters, "parameters", parameters, "SystemParameters")
+    require_parameters(parameters)
     require(isinstance(settings, kind), "settings", settings, kind.__name__)
     largest = max(parameters.num_choices * max(parameters.arrivals.rates), 1e-9)
     longest = MAX_ARRIVALS / largest
