@@ -2,8 +2,11 @@
 
 import logging
 from importlib import import_module
+from typing import Any
 
 import click
+
+from mfc_lb.cli.mistakes import naming_options
 
 
 class _Deferred(click.Group):
@@ -18,6 +21,11 @@ class _Deferred(click.Group):
         """Return the command of that name, if there is one."""
         import_module("mfc_lb.cli.results_commands")
         return super().get_command(ctx, cmd_name)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what the library refuses is named as it was given here."""
+        with naming_options(experiment="experiment", name="NAME", policies="policies"):
+            return super().invoke(ctx)
 
 
 @click.group(cls=_Deferred, invoke_without_command=True)

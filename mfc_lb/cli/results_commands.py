@@ -161,16 +161,18 @@ def check_command(names: tuple[str, ...], size: str, write: bool, processes: int
     Compares their checksums with data/checksums.json: for the quick size in two minutes, for all or
     the experiments NAME.
 
-    Exit code 0 if all are the same, 1 if any differs.
+    Exit code 0 if all are the same, 1 if not.
     """
     chosen = [find(name) for name in names or EXPERIMENTS]
     found, kept = compute_checksums(chosen, size, processes), kept_checksums(size)
     same = {name: kept["sha256"].get(name) == checksum for name, checksum in found.items()}
+    none_kept = dict.fromkeys(found.keys() - kept["sha256"].keys(), "none is kept")
     table = new_table("Tables", "experiment")
     for column in ("SHA-256", ""):
         table.add_column(column)
     for name, checksum in found.items():
-        table.add_row(name, checksum[:16], "same" if same[name] else "DIFFERS")
+        verdict = "same" if same[name] else none_kept.get(name, "DIFFERS")
+        table.add_row(name, checksum[:16], verdict)
     console().print(table)
     click.echo(f"Numerical baseline: {in_force()} here, {kept['baseline']} in data/checksums.json.")
     if write:

@@ -65,12 +65,12 @@ def load(name: str, size: str = "quick", *, processes: int = -1) -> "pd.DataFram
 
     Notes
     -----
-    A stored table is used if its checksum, parameters and seed are right, and the code that it
-    depends on is unchanged. Else the "quick" size is computed, and kept in ``$MFC_LB_RESULTS`` or
-    the user's cache, never in the checkout; the "paper" size, which takes minutes, is computed only
-    on request. Other code alone does not make it stale: `mfc-lb results
-    reproduce` is the judge of that. A table of the "paper" size that is not in
-    ``$MFC_LB_RESULTS`` is the one that comes with the checkout.
+    A stored table is used if its checksum, parameters and seed are right and, at the "quick" size,
+    the code that it depends on is unchanged. Else the "quick" size is computed, and kept in
+    ``$MFC_LB_RESULTS`` or the user's cache, never in the checkout; the "paper" size, which takes
+    minutes, is computed only on request, and `mfc-lb results reproduce` judges what other code made
+    of it. A table of the "paper" size that is not in ``$MFC_LB_RESULTS`` is the one that comes with
+    the checkout.
     """
     experiment = find(name)
     stored = StoredResult(results_folder(), experiment, size)

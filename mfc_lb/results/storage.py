@@ -69,7 +69,7 @@ class StoredResult:
         if not (self.table.is_file() and self.manifest.is_file()):
             return State.MISSING
         manifest = read_json(self.manifest)
-        if manifest is None or manifest.get("sha256") != sha256(self.table.read_bytes()):
+        if not _is_manifest(manifest) or manifest["sha256"] != sha256(self.table.read_bytes()):
             return State.DAMAGED
         now = inputs(self.experiment, self.size)
         if any(manifest.get(field) != now[field] for field in ("parameters", "seed")):
@@ -118,6 +118,12 @@ class StoredResult:
     def read(self) -> "pd.DataFrame":
         """Return the table."""
         return read_table(self.table)
+
+
+def _is_manifest(content: Any) -> bool:
+    whole = isinstance(content, dict) and "sha256" in content
+    parts = ("code", "cells", "checked")
+    return whole and all(isinstance(content.get(part, {}), dict) for part in parts)
 
 
 def inputs(experiment: Experiment[Any], size: str) -> dict[str, Any]:

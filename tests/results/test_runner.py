@@ -141,8 +141,9 @@ def test_states_of_a_stored_result(tmp_path):
     write_json(stored.manifest, manifest)
     stored.table.write_text(stored.table.read_text().replace("0", "1"))
     assert stored.state is State.DAMAGED
-    stored.manifest.write_text("{")
-    assert stored.state is State.DAMAGED
+    for content in ("{", "[]", "3", "null", '{"checked": null}', '{"sha256": "0", "cells": []}'):
+        stored.manifest.write_text(content)
+        assert stored.state is State.DAMAGED
 
 
 def test_manifest_says_what_the_table_is(tmp_path):
